@@ -1,0 +1,1 @@
+"""Automated profiling reports for PyTorch workloads."""

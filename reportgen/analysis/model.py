@@ -1,0 +1,417 @@
+"""The numbers of a case: the values that `cases[]` of report.json holds, before any word is said about them.
+
+Times are microseconds (`_us`), sizes bytes (`_bytes`), shares 0..1. `None` means not measured, never 0.
+Field order is the order in report.json; CONTRACT of these names: `docs/report-json.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+from reportgen.recording import Json, PassRecord, StepMode
+
+Item = TypeVar("Item")
+
+# The closed list of budget parts and of causes of waiting. The first three are work, the others waits.
+BudgetPart = Literal[
+    "compute", "communication", "copy", "launch", "launch-call", "turnaround", "sync", "input", "allocator", "build",
+    "stall", "profiler", "unexplained",
+]
+BUDGET_PARTS: tuple[BudgetPart, ...] = (
+    "compute", "communication", "copy", "launch", "launch-call", "turnaround", "sync", "input", "allocator", "build",
+    "stall", "profiler", "unexplained",
+)
+WORK_PARTS: frozenset[BudgetPart] = frozenset({"compute", "communication", "copy"})
+Bound = Literal["compute", "memory", "latency"]
+MemoryCategory = Literal[
+    "parameters", "gradients", "optimizer", "activations", "cache", "inputs", "temporaries", "unknown"
+]
+
+
+class Cut(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
+    """A list that keeps its first `items` of `total`; `other_us` is what the rest adds up to (per step)."""
+
+    items: tuple[Item, ...] = ()
+    total: int = 0
+    other_us: float | None = None
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in Python code. With `line_kind` "def" the line is where the function begins, not where it acts."""
+
+    file: str
+    line: int
+    line_kind: Literal["call", "def"]
+    function: str
+    user: bool  # outside torch, transformers and the standard library
+
+
+class Where(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a trace file, in the file's own clock (µs), to open in a viewer."""
+
+    trace: str
+    start_us: float
+    end_us: float
+    stream: int | None = None
+    thread: str | None = None
+    correlation: int | None = None
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """Something missing or wrong that the reader must know; `share` is of what the text names."""
+
+    code: str
+    text: str
+    count: int | None = None
+    share: float | None = None
+    affects_conclusions: bool = False
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of device time that carry an operator, its shapes, a Python stack, and a work model."""
+
+    operators: float | None = None
+    shapes: float | None = None
+    stacks: float | None = None
+    work_models: float | None = None
+
+
+class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """Step times of one kind; `samples_us` in the order they were taken."""
+
+    median_us: float
+    p5_us: float
+    p95_us: float
+    min_us: float
+    max_us: float
+    num_samples: int
+    samples_us: tuple[float, ...]
+    settled: bool = True
+
+
+class ProfiledStep(msgspec.Struct, frozen=True, kw_only=True):
+    """The same step under the profiler's passes (median); what the profiler does to it."""
+
+    timeline: float | None = None
+    detail: float | None = None
+
+
+class Throughput(msgspec.Struct, frozen=True, kw_only=True):
+    """Work done per second of unprofiled step time."""
+
+    value: float
+    unit: Literal["tokens/s", "samples/s", "steps/s"]
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a step takes. `basis` is "trace" where no unprofiled timing exists."""
+
+    step_us: float | None
+    mode: StepMode
+    basis: Literal["unprofiled", "trace"]
+    pipelined: StepTimes | None = None
+    drained: StepTimes | None = None
+    first_step_us: float | None = None
+    revisit: StepTimes | None = None
+    profiled_step_us: ProfiledStep = ProfiledStep()
+    throughput: Throughput | None = None
+
+
+class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One profiled step. `interval_us` runs from the previous completion to this one."""
+
+    index: int
+    interval_us: float | None
+    host_us: float
+    device_us: float | None
+    activities: int | None
+    settling: bool
+    outlier: bool
+
+
+class DeviceTime(msgspec.Struct, frozen=True, kw_only=True):
+    """What the device did in the steps. `busy` is the union over streams, `activity_sum` adds durations."""
+
+    busy_us_per_step: float | None
+    idle_us_per_step: float | None  # of the step time in `Timing`, not of the profiled step
+    busy_share: float | None  # of step time
+    activities_per_step: float | None
+    activity_sum_us_per_step: float | None
+    num_streams: int | None
+    before_window_us: float | None
+    unattributed_share: float | None  # of device time launched in the window
+
+
+class BudgetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the budget; the interval is where the profiler's share leaves it open."""
+
+    name: BudgetPart
+    us_per_step: float
+    low_us: float
+    high_us: float
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """The step's time, every instant in exactly one part: `us_per_step` of the parts sum to `step_us`."""
+
+    basis: Literal["unprofiled", "trace"]
+    step_us: float
+    parts: tuple[BudgetRow, ...]
+
+
+class Operator(msgspec.Struct, frozen=True, kw_only=True):
+    """One operator at one signature, its device time that of the activities it launched itself."""
+
+    name: str
+    input_shapes: tuple[tuple[int, ...], ...] | None
+    input_types: tuple[str, ...] | None
+    input_strides: tuple[tuple[int, ...], ...] | None
+    module: str | None
+    direction: Literal["forward", "backward"] | None
+    calls_per_step: float
+    device_us_per_step: float | None
+    share_of_device: float | None
+    host_us_per_step: float | None  # self time
+    share_of_host: float | None = None
+    flops: float | None = None  # per call
+    bytes: float | None = None  # per call, the least that must move
+    bound: Bound | None = None
+    roof_share: float | None = None
+    kernels: tuple[str, ...] = ()
+    source: Source | None = None
+
+
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """One device activity by name."""
+
+    name: str
+    category: Literal["kernel", "communication", "copy", "fill"]
+    calls_per_step: float
+    us_per_step: float
+    share_of_device: float
+    mean_us: float
+    min_us: float
+    max_us: float
+
+
+class SourceRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A function of the user's code, by the device time and host time spent under it."""
+
+    file: str
+    line: int
+    line_kind: Literal["call", "def"]
+    function: str
+    device_us_per_step: float | None
+    host_us_per_step: float | None
+    waiting_us_per_step: float | None = None  # device waits caused by it
+
+
+class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of one cause."""
+
+    cause: BudgetPart
+    us_per_step: float
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch in which no stream of the device worked, as the trace shows it (profiler's cost included)."""
+
+    duration_us: float
+    step: int
+    cause: BudgetPart
+    operator: str | None
+    source: Source | None
+    where: Where | None
+
+
+class Gaps(msgspec.Struct, frozen=True, kw_only=True):
+    """The device's waits; `items` are the longest."""
+
+    count_per_step: float
+    us_per_step: float
+    # Gaps shorter than this are launch latency of this very trace and are not listed.
+    threshold_us: float | None = None
+    causes: tuple[CauseRow, ...] = ()
+    items: tuple[Gap, ...] = ()
+
+
+class Sync(msgspec.Struct, frozen=True, kw_only=True):
+    """A wait for the device that the program asked for; `cost` is the whole: drain and refill."""
+
+    call: str
+    operator: str | None
+    count_per_step: float
+    blocked_us_per_step: float
+    cost_us_per_step: float
+    source: Source | None
+    where: Where | None
+
+
+class Launching(msgspec.Struct, frozen=True, kw_only=True):
+    """How the host feeds the device."""
+
+    launches_per_step: float | None = None
+    latency_us: float | None = None  # launch end to activity start on an idle device: a low quantile
+    median_lead_us: float | None = None  # how far the host runs ahead: launch end to activity start, median
+    blocked_us_per_step: float | None = None  # launch calls that waited for a full queue
+    short_kernels_per_step: float | None = None  # shorter than their own launch interval, queue empty
+    median_activity_us: float | None = None
+    host_us_per_step: float | None = None  # host time of a step, waits for the device taken out
+    host_low_us: float | None = None  # the same, less the upper estimate of the profiler's share
+    host_high_us: float | None = None  # the same, less the lower estimate
+    verdict: Literal["host-bound", "device-bound", "undecided"] | None = None
+
+
+class Streams(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs beside what."""
+
+    num_streams: int
+    concurrency: float | None  # activity sum over busy time
+    copy_us_per_step: float
+    copy_hidden_us_per_step: float
+    communication_us_per_step: float
+    communication_hidden_us_per_step: float
+
+
+class Joining(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the timeline pass found its twin in the detail pass."""
+
+    share_of_activities: float
+    share_of_device: float
+
+
+class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
+    """Host time that an operator took at the first visit of a signature, beyond the median of later visits."""
+
+    operator: str
+    num_signatures: int
+    excess_us_per_step: float
+    first_us: float
+    later_us: float
+    source: Source | None
+
+
+class PeakShare(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes of one category alive at the peak."""
+
+    category: MemoryCategory
+    bytes: int
+
+
+class Allocation(msgspec.Struct, frozen=True, kw_only=True):
+    """A large allocation of a step."""
+
+    bytes: int
+    operator: str | None
+    input_shapes: tuple[tuple[int, ...], ...] | None
+    count_per_step: float
+    held_us: float | None
+    source: Source | None
+
+
+class Spike(msgspec.Struct, frozen=True, kw_only=True):
+    """A rise that was gone again by the time the function that caused it returned."""
+
+    bytes: int
+    above_baseline_bytes: int
+    operator: str | None
+    input_shapes: tuple[tuple[int, ...], ...] | None
+    held_us: float | None
+    source: Source | None
+    where: Where | None
+
+
+class Allocator(msgspec.Struct, frozen=True, kw_only=True):
+    """The caching allocator's calls into the driver in the steady state."""
+
+    device_mallocs_per_step: float | None = None
+    device_frees_per_step: float | None = None
+    retries: int | None = None
+
+
+class MemoryCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """Allocated and reserved bytes over one step, thinned so that every local extreme of a bin is kept."""
+
+    time_us: tuple[float, ...]
+    allocated_bytes: tuple[int, ...]
+    reserved_bytes: tuple[int, ...] | None = None
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """The high-water mark and what stood under it."""
+
+    peak_allocated_bytes: int | None
+    peak_reserved_bytes: int | None
+    start_bytes: int | None
+    growth_bytes_per_step: float | None
+    # Where the peaks come from: counters of an unprofiled run, or the trace's own.
+    basis: Literal["unprofiled", "trace"] | None = None
+    at_peak: tuple[PeakShare, ...] | None = None
+    largest: tuple[Allocation, ...] = ()
+    spikes: tuple[Spike, ...] = ()
+    allocator: Allocator | None = None
+    curve: MemoryCurve | None = None
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
+
+    start_us: float
+    duration_us: float
+    part: BudgetPart
+    share: float = 1.0
+    label: str | None = None
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the timeline strip."""
+
+    name: str
+    kind: Literal["host", "launch", "device", "cause"]
+    segments: tuple[Segment, ...]
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """One step, binned so that its size does not depend on the number of events; times from the step's start."""
+
+    step: int
+    duration_us: float
+    basis: Literal["timeline", "trace"]
+    lanes: tuple[Lane, ...]
+
+
+class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
+    """All numbers of one case. A section that could not be computed is `None` and has a notice."""
+
+    name: str
+    phase: str | None
+    parameters: dict[str, Json] = {}
+    device: str | None
+    rank: int | None = None
+    provenance: dict[str, str] = {}
+    outcome: Literal["done", "failed", "unfinished"] = "done"
+    reason: str | None = None
+    # "device": device activities were recorded; "host": there is no device and the host is the device;
+    # "not-recorded": there was a device, but the trace holds none of its activities.
+    device_kind: Literal["device", "host", "not-recorded"]
+    num_steps: int = 0
+    passes: tuple[PassRecord, ...] = ()
+    coverage: Coverage = Coverage()
+    timing: Timing | None = None
+    steps: tuple[StepRow, ...] = ()
+    device_time: DeviceTime | None = None
+    budget: Budget | None = None
+    operators: Cut[Operator] = Cut()
+    kernels: Cut[Kernel] = Cut()
+    sources: Cut[SourceRow] = Cut()
+    gaps: Gaps | None = None
+    syncs: Cut[Sync] = Cut()
+    launching: Launching | None = None
+    streams: Streams | None = None
+    joining: Joining | None = None
+    first_visits: tuple[FirstVisit, ...] = ()
+    memory: Memory | None = None
+    timeline: Timeline | None = None
+    notices: tuple[Notice, ...] = ()

@@ -1,0 +1,73 @@
+"""What a rule says: findings and outcomes, as report.json holds them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from reportgen.analysis.model import Source, Where
+
+Severity = Literal["high", "medium", "low", "info"]
+Confidence = Literal["high", "medium", "low"]
+RuleOutcome = Literal["fired", "passed", "not-applicable", "not-evaluated", "failed"]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure behind a finding: `text` says what it is, sample size and pass included."""
+
+    text: str
+    value: float | int | str | None = None
+    unit: str | None = None
+
+
+class Gain(msgspec.Struct, frozen=True, kw_only=True):
+    """What the step would be without the fault (docs/method.md, "Gain").
+
+    `at_least` and `at_most` bound the gain; `step_after_us` is the step at the promised gain.
+    """
+
+    at_most_us_per_step: float | None = None
+    at_least_us_per_step: float | None = None
+    share_of_step: float | None = None
+    step_after_us: float | None = None
+    bytes: int | None = None
+    resource: Literal["host", "device", "both", "memory"]
+    method: Literal["measured", "replay", "roofline", "bound", "none"]
+    edit: str | None = None
+    excludes: tuple[str, ...] = ()  # findings whose gain this one already contains
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact about a case that somebody can act on, or must know."""
+
+    id: str
+    rule: str
+    fingerprint: str
+    kind: str | None = None
+    checklist_step: Literal[1, 2, 3, 4, 5]
+    severity: Severity
+    case: str | None
+    title: str
+    evidence: tuple[Evidence, ...]
+    mechanism: str
+    action: str
+    verify: str
+    beware: str | None = None
+    source: Source | None = None
+    where: tuple[Where, ...] = ()
+    gain: Gain | None = None
+    confidence: Confidence
+    merged: tuple[str, ...] = ()
+
+
+class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one rule in one case."""
+
+    id: str
+    case: str | None
+    outcome: RuleOutcome
+    reason: str | None = None
+    value: float | None = None
+    threshold: float | None = None
+    unit: str | None = None
