@@ -121,6 +121,11 @@ def listing(items: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
+def sentence_start(name: str) -> str:
+    """Begin a sentence with a name: a plain word takes a capital ("Prefill"), an identifier stays ("sync_item")."""
+    return name.capitalize() if name.isalpha() and name.islower() else name
+
+
 # --- numbers with a unit
 
 
