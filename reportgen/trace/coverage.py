@@ -56,5 +56,5 @@ def _with_stack(trace: Trace) -> Bool:
     forward = np.where(backward >= 0, operators.forward[backward], -1)
     has_frame = operators.frame >= 0
     known = has_frame | ((forward >= 0) & has_frame[forward])
-    at_launch = np.append(trace.calls.frame >= 0, False)[np.where(activities.before_window, -1, activities.call)]
+    at_launch: Bool = np.append(trace.calls.frame >= 0, False)[np.where(activities.before_window, -1, activities.call)]
     return of_operators(trace, known) | at_launch
