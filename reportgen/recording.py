@@ -16,7 +16,6 @@ so a run that is killed leaves all that was captured up to then. Nothing in a re
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -202,7 +201,9 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         try:
             content = manifest_path.read_bytes()
         except OSError as error:
-            raise InputUnreadable(f"{path} is no recording: {MANIFEST_NAME} cannot be read ({error.strerror})") from error
+            raise InputUnreadable(
+                f"{path} is no recording: {MANIFEST_NAME} cannot be read ({error.strerror})"
+            ) from error
         try:
             manifest = msgspec.json.decode(content, type=Manifest)
         except msgspec.DecodeError as error:
@@ -224,4 +225,4 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest in `folder` in one go, so that a reader never meets half of one."""
     temporary = folder / (MANIFEST_NAME + ".partial")
     temporary.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
-    os.replace(temporary, folder / MANIFEST_NAME)
+    temporary.replace(folder / MANIFEST_NAME)

@@ -16,12 +16,34 @@ Item = TypeVar("Item")
 
 # The closed list of budget parts and of causes of waiting. The first three are work, the others waits.
 BudgetPart = Literal[
-    "compute", "communication", "copy", "launch", "launch-call", "turnaround", "sync", "input", "allocator", "build",
-    "stall", "profiler", "unexplained",
+    "compute",
+    "communication",
+    "copy",
+    "launch",
+    "launch-call",
+    "turnaround",
+    "sync",
+    "input",
+    "allocator",
+    "build",
+    "stall",
+    "profiler",
+    "unexplained",
 ]
 BUDGET_PARTS: tuple[BudgetPart, ...] = (
-    "compute", "communication", "copy", "launch", "launch-call", "turnaround", "sync", "input", "allocator", "build",
-    "stall", "profiler", "unexplained",
+    "compute",
+    "communication",
+    "copy",
+    "launch",
+    "launch-call",
+    "turnaround",
+    "sync",
+    "input",
+    "allocator",
+    "build",
+    "stall",
+    "profiler",
+    "unexplained",
 )
 WORK_PARTS: frozenset[BudgetPart] = frozenset({"compute", "communication", "copy"})
 Bound = Literal["compute", "memory", "latency"]

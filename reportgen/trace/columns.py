@@ -43,6 +43,8 @@ class CopyDirection(enum.IntEnum):
     DEVICE_TO_HOST_PAGEABLE = 5
     PEER_TO_PEER = 6
     OTHER = 7
+    HOST_TO_DEVICE = 8  # the file does not say what kind of memory the host's side is (ROCm, MTIA)
+    DEVICE_TO_HOST = 9
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

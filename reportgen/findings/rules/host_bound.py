@@ -1,0 +1,159 @@
+"""host-bound: the device waits because the host cannot issue work fast enough."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import Budget, CaseAnalysis, Launching
+from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_applicable,
+    not_evaluated,
+    passed,
+)
+
+HOST_OVER_BUSY = Threshold(
+    name="host-over-busy",
+    value=1.1,
+    unit="x",
+    reason="below 1.1 the difference is within what one run's host time wanders from the next",
+)
+
+# Phases whose step is the same work every time, so that one captured graph can be replayed.
+_FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
+
+
+def judge(context: Context) -> Verdict:
+    """Compare the host's own time of a step with the time the device is busy.
+
+    Fired where ``host_low > 1.1 * busy``, passed where ``host_high < busy``, else not evaluated: `host_low` and
+    `host_high` are the host's time less the upper and the lower estimate of the profiler's share, with stalls,
+    synchronizations and the data loader taken out first. An idle share in a trace proves nothing by itself.
+    """
+    case = context.case
+    if case.device_kind == "host":
+        return not_applicable("there is no device to wait for the host")
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    launching, busy_us = case.launching, case.device_time.busy_us_per_step if case.device_time else None
+    if launching is None or launching.host_low_us is None or launching.host_high_us is None or not busy_us:
+        return not_evaluated("the host's time of a step is not known")
+    step_us = case.timing.step_us if case.timing else None
+    if case.budget is None or step_us is None:
+        return not_evaluated("the step's time is not known")
+    low = Measured(
+        value=launching.host_low_us / busy_us,
+        threshold=context.thresholds[HOST_OVER_BUSY.name],
+        unit=HOST_OVER_BUSY.unit,
+    )
+    if low.value > low.threshold:
+        return fired(_draft(context, launching, case.budget, step_us, busy_us), measured=low)
+    high = dataclasses.replace(low, value=launching.host_high_us / busy_us)
+    if high.value < 1:
+        host, busy = fmt.duration(launching.host_high_us), fmt.duration(busy_us)
+        return passed(f"the host works {host} a step at most, the device {busy}", high)
+    return not_evaluated(
+        f"the host works {fmt.factor(low.value, 1)} to {fmt.factor(high.value, 1)} as long as the device, "
+        "by how much of its time is the profiler's",
+        low,
+    )
+
+
+def _draft(context: Context, launching: Launching, budget: Budget, step_us: float, busy_us: float) -> Draft:
+    case = context.case
+    activities = case.device_time.activities_per_step if case.device_time else None
+    cost_us = part_us(budget, "launch", "launch-call")
+    gain = bounded_gain(
+        step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="issue the step as one launch"
+    )
+    return Draft(
+        title=_title(case, activities, busy_us, step_us),
+        evidence=_evidence(case, launching, activities, step_us, busy_us, cost_us),
+        mechanism=_mechanism(launching, activities, step_us),
+        action=_action(case),
+        verify=f"{context.check_command()}: the share of the step that the device is busy must rise from "
+        f"{fmt.share(busy_us / step_us)}.",
+        beware=_beware(case),
+        confidence="low",
+        gain=gain,
+        merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
+    )
+
+
+def _title(case: CaseAnalysis, activities: float | None, busy_us: float, step_us: float) -> str:
+    name = fmt.sentence_start(case.name)
+    if activities is None:
+        return f"{name} keeps the device busy for {fmt.duration_of(busy_us, step_us)}"
+    unit, size = fmt.step_unit(step_us)
+    step, busy = fmt.number(step_us / size), fmt.number(busy_us / size)
+    return f"{name} issues {fmt.count(activities)} activities in {step} {unit} that run {busy} {unit}"
+
+
+def _evidence(
+    case: CaseAnalysis,
+    launching: Launching,
+    activities: float | None,
+    step_us: float,
+    busy_us: float,
+    cost_us: float,
+) -> tuple[Evidence, ...]:
+    steps = fmt.plural(case.num_steps, "step")
+    rows = []
+    if activities:
+        interval_us = step_us / activities
+        text = f"one activity every {fmt.duration(interval_us)} of the step ({steps})"
+        if launching.median_activity_us is not None:
+            text = (
+                f"one activity every {fmt.duration(interval_us)} of the step; their median runs "
+                f"{fmt.duration(launching.median_activity_us)} ({steps})"
+            )
+        rows.append(Evidence(text=text, value=interval_us, unit="us"))
+    low_us, high_us = launching.host_low_us, launching.host_high_us
+    rows.append(
+        Evidence(
+            text=f"the host works {fmt.spread(low_us, high_us)} a step, the profiler's share taken out; the device "
+            f"{fmt.duration(busy_us)}",
+            value=low_us,
+            unit="us",
+        )
+    )
+    waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for ordinary launches"
+    rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
+    return tuple(rows)
+
+
+def _short_kernels_dominate(launching: Launching, activities: float | None) -> bool:
+    return bool(activities and launching.short_kernels_per_step and launching.short_kernels_per_step > activities / 2)
+
+
+def _mechanism(launching: Launching, activities: float | None, step_us: float) -> str:
+    if _short_kernels_dominate(launching, activities):
+        return (
+            f"{fmt.count(launching.short_kernels_per_step)} of {fmt.count(activities)} activities a step are over "
+            "before the host has issued the next one, so the queue is empty and the device waits."
+        )
+    return "The host prepares a launch for longer than the device works on it, so the queue runs empty."
+
+
+def _action(case: CaseAnalysis) -> str:
+    if case.phase in _FORWARD_PHASES:
+        return "Capture the step once with `torch.cuda.graph` and replay it, or compile the model with `torch.compile`."
+    return "Compile the model with `torch.compile`, or use the fused variants of what launches many small kernels."
+
+
+def _beware(case: CaseAnalysis) -> str | None:
+    if case.phase in _FORWARD_PHASES:
+        return "A graph holds one shape and fixed addresses: one graph for each shape in use."
+    return None
+
+
+RULE = Rule(id="host-bound", checklist_step=2, judge=judge, thresholds=(HOST_OVER_BUSY,))

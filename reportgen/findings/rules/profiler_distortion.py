@@ -1,0 +1,59 @@
+"""profiler-distortion: how much longer the step is under the profiler. A fact about the run."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+
+FACTOR = Threshold(
+    name="factor",
+    value=1.1,
+    unit="x",
+    reason="up to 10 % longer, the profiled step lies within the spread of unprofiled steps",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Compare the step under the light and the detailed pass with the unprofiled step."""
+    case = context.case
+    if case.timing is None or case.timing.basis != "unprofiled" or case.timing.step_us is None:
+        return not_evaluated("no unprofiled step was timed")
+    profiled = case.timing.profiled_step_us
+    step_us = case.timing.step_us
+    passes = {"timeline": profiled.timeline, "detail": profiled.detail}
+    known = {name: us for name, us in passes.items() if us is not None}
+    if not known:
+        return not_evaluated("no profiled step was recorded")
+    worst_us = max(known.values())
+    measured = Measured(value=worst_us / step_us, threshold=context.thresholds[FACTOR.name], unit=FACTOR.unit)
+    if measured.value < measured.threshold:
+        return passed(f"profiled, the step takes {fmt.factor(worst_us, step_us)} its unprofiled time at most", measured)
+    return fired(_draft(context, step_us, known), measured=measured)
+
+
+def _draft(context: Context, step_us: float, known: dict[str, float]) -> Draft:
+    case = context.case
+    unit, size = fmt.step_unit(step_us)
+    unprofiled = fmt.step_time(step_us)
+    evidence = tuple(
+        Evidence(
+            text=f"{fmt.step_time(us)} in the {name} pass, {fmt.factor(us, step_us)} the unprofiled {unprofiled}",
+            value=us,
+            unit="us",
+        )
+        for name, us in known.items()
+    )
+    before, after = fmt.number(step_us / size), fmt.number(max(known.values()) / size)
+    return Draft(
+        title=f"The profiler turns {case.name}'s {before} {unit} into {after} {unit}",
+        evidence=evidence,
+        mechanism="Recording costs host time for each operator, launch and frame.",
+        action="Read step time and gain from this report, not gaps from the trace in a viewer.",
+        verify=f"{context.check_command()}: the step is timed with the profiler off, in blocks between the passes.",
+        confidence="high",
+        severity="info",
+    )
+
+
+RULE = Rule(id="profiler-distortion", checklist_step=5, judge=judge, thresholds=(FACTOR,))

@@ -1,0 +1,37 @@
+"""What the names of calls and kernels say, across vendors and versions.
+
+Used where nothing but a name tells, since lists of names go stale: which calls launch is known from correlations, not
+from here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.trace.columns import Bool, Int32
+
+# Kernels that talk to other devices: the libraries (NCCL, RCCL, MSCCL, HCCL, oneCCL, NVSHMEM, DeepEP) by their prefix,
+# the one-shot and two-shot kernels that serving engines bring along by the collective they are named after.
+COMMUNICATION = re.compile(
+    r"[nrh]ccl|mscclpp|msccl|oneccl|nvshmem|rocshmem|deep_ep|cross_device_reduce|quick_?reduce|multimem_"
+    r"|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|send_?recv",
+    re.IGNORECASE,
+)
+# Calls that are sure to launch device work if they succeed. Copies and fills are left out: of zero bytes, or from host
+# to host, they launch nothing.
+KERNEL_LAUNCH = re.compile(r"launch(?!.*host_?f)", re.IGNORECASE)
+GRAPH_LAUNCH = re.compile(r"graph_?launch", re.IGNORECASE)
+DEVICE_SYNCHRONIZE = re.compile(r"(device|ctx|context)_?synchronize", re.IGNORECASE)
+SYNCHRONIZE = re.compile(r"synchronize", re.IGNORECASE)
+
+
+def match_names(pattern: re.Pattern[str], names: Sequence[str], codes: Int32) -> Bool:
+    """Tell which rows have a name that contains the pattern; each name is looked at once."""
+    matches = np.fromiter((pattern.search(name) is not None for name in names), np.bool_, len(names))
+    return matches[codes] if len(names) else np.zeros(len(codes), dtype=np.bool_)

@@ -1,0 +1,277 @@
+"""Events to columns: rows are collected batch by batch and become sorted tables at the end.
+
+Only arrays outlive a batch: the events of one batch are gone before the next is decoded, so memory grows with the
+columns and not with the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reportgen.trace.categories import MEMORY_INSTANT, Table, copy_direction, table_of
+from reportgen.trace.columns import ActivityKind, CopyDirection, Int32, Int64
+from reportgen.trace.events import NO_ARGS, AnyEvent, Args
+from reportgen.trace.times import to_ns
+
+Key = TypeVar("Key", bound=Hashable)
+Columns = dict[str, NDArray[Any]]
+
+# The largest and smallest number that a column holds.
+_INT64 = np.iinfo(np.int64)
+
+
+class Codes(dict[Key, int]):
+    """Number distinct things in the order in which they first occur."""
+
+    def __missing__(self, key: Key) -> int:
+        """Give `key` the next number."""
+        code = self[key] = len(self)
+        return code
+
+    def of(self, keys: Iterable[Key]) -> Int32:
+        """Return the numbers of `keys`, numbering what is new."""
+        return np.array([self[key] for key in keys], dtype=np.int32)
+
+
+class Rows:
+    """The columns of one table, batch by batch."""
+
+    def __init__(self) -> None:
+        self._batches: list[Columns] = []
+
+    def add(self, columns: Columns) -> None:
+        """Append a batch; every batch has the same columns."""
+        self._batches.append(columns)
+
+    def joined(self) -> Columns | None:
+        """Return the whole columns, or None where no row was added; the batches are given up."""
+        if not self._batches:
+            return None
+        joined: Columns = {}
+        for name in tuple(self._batches[0]):
+            joined[name] = np.concatenate([batch.pop(name) for batch in self._batches])
+        self._batches.clear()
+        return joined
+
+
+def integers(values: Sequence[int | None], absent: int = -1) -> Int64:
+    """Return `values` as 64-bit integers, with `absent` for None and for what does not fit."""
+    filled = [absent if value is None else value for value in values]
+    try:
+        return np.array(filled, dtype=np.int64)
+    except OverflowError:
+        return np.array([v if _INT64.min <= v <= _INT64.max else absent for v in filled], dtype=np.int64)
+
+
+def trailing_number(text: int | str | None) -> int:
+    """Return an id as a number: 7 for 7, "7" and "stream 7", -1 where there is none."""
+    if isinstance(text, int):
+        return text
+    if text is None:
+        return -1
+    digits = text.rpartition(" ")[2]
+    # Text of more digits than a 64-bit number has is no id.
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
+
+
+class TableBuilder:
+    """Collect events into the tables of a trace."""
+
+    def __init__(self) -> None:
+        self.names: Codes[str] = Codes()
+        self.threads: Codes[tuple[str, str]] = Codes()
+        self.signatures: Codes[tuple[bytes, bytes, bytes, bytes]] = Codes()
+        self.dimensions: Codes[tuple[bytes, bytes]] = Codes()
+        self.thread_names: dict[tuple[str, str], str] = {}
+        self.num_events = 0
+        self.rows = {table: Rows() for table in _ROWS}
+        self.memory = Rows()
+        self._thread_of: dict[tuple[int | str | None, int | str | None], int] = {}
+        self._tables: dict[str, Table | None] = {}
+
+    def add(self, events: Sequence[AnyEvent]) -> None:
+        """Append the rows that `events` make."""
+        self.num_events += len(events)
+        groups: dict[Table, list[AnyEvent]] = {}
+        instants = []
+        for event in events:
+            if event.ph == "X":
+                table = self._table(event)
+                if table is not None:
+                    groups.setdefault(table, []).append(event)
+            elif event.ph == "i" and event.name == MEMORY_INSTANT:
+                instants.append(event)
+            elif event.ph == "M":
+                self._add_metadata(event)
+        for table, group in groups.items():
+            self.rows[table].add(self._spans(group) | _ROWS[table](self, group))
+        if instants:
+            self.memory.add(self._instants(instants))
+
+    def _table(self, event: AnyEvent) -> Table | None:
+        category = event.cat
+        if not category:
+            return table_of(category, event.pid)
+        if category not in self._tables:
+            self._tables[category] = table_of(category, event.pid)
+        table = self._tables[category]
+        return _mtia_table(event) if table is Table.MTIA else table
+
+    def _add_metadata(self, event: AnyEvent) -> None:
+        args = event.args
+        if event.name == "thread_name" and args is not None and args.name is not None:
+            self.thread_names[(str(event.pid), str(event.tid))] = str(args.name)
+
+    def _threads(self, events: Sequence[AnyEvent]) -> Int32:
+        thread_of = self._thread_of
+        keys = [(event.pid, event.tid) for event in events]
+        try:
+            codes = [thread_of[key] for key in keys]
+        except KeyError:
+            # The same thread may be written as a number here and as text there.
+            for process, thread in set(keys):
+                thread_of[process, thread] = self.threads[str(process), str(thread)]
+            codes = [thread_of[key] for key in keys]
+        return np.array(codes, dtype=np.int32)
+
+    def _spans(self, events: Sequence[AnyEvent]) -> Columns:
+        start, _ = to_ns([event.ts for event in events])
+        duration, _ = to_ns([event.dur for event in events])
+        names = self.names
+        return {
+            "name": np.array([names[event.name] for event in events], dtype=np.int32),  # type: ignore[index]
+            "start_ns": start,
+            "end_ns": start + duration,
+        }
+
+    def _instants(self, events: Sequence[AnyEvent]) -> Columns:
+        args = _args(events)
+        return {
+            "time_ns": to_ns([event.ts for event in events])[0],
+            "thread": self._threads(events),
+            "address": integers([a.address for a in args]),
+            "bytes": integers([a.num_bytes for a in args], absent=0),
+            "total_allocated": integers([a.total_allocated for a in args]),
+            "total_reserved": integers([a.total_reserved for a in args]),
+            "device_type": integers([a.device_type for a in args]).astype(np.int32),
+            "device": integers([a.device_id for a in args]).astype(np.int32),
+        }
+
+    def on_thread(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of frames, annotations and overheads."""
+        return {"thread": self._threads(events)}
+
+    def operators(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of operators."""
+        args = _args(events)
+        flops = np.array([a.flops for a in args], dtype=np.float64)
+        return {
+            "thread": self._threads(events),
+            "signature": self._signatures(args),
+            "sequence": integers([a.sequence for a in args]),
+            "forward_thread": integers([a.forward_thread for a in args]),
+            "flops": flops,
+        }
+
+    def _signatures(self, args: Sequence[Args]) -> Int32:
+        codes = self.signatures
+        keys = [(bytes(a.dims or a.old_dims), bytes(a.types), bytes(a.strides), bytes(a.concrete)) for a in args]
+        return np.array([codes[key] if any(key) else -1 for key in keys], dtype=np.int32)
+
+    def calls(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of runtime and driver calls."""
+        return {"thread": self._threads(events), "correlation": _correlations(_args(events))}
+
+    def kernels(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of kernels."""
+        return self._activities(events, ActivityKind.KERNEL)
+
+    def copies(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of copies."""
+        return self._activities(events, ActivityKind.COPY)
+
+    def fills(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of fills."""
+        return self._activities(events, ActivityKind.FILL)
+
+    def _activities(self, events: Sequence[AnyEvent], kind: ActivityKind) -> Columns:
+        args = _args(events)
+        directions = [CopyDirection.NONE] * len(events)
+        if kind is ActivityKind.COPY:
+            directions = [copy_direction(str(e.name), a.direction) for e, a in zip(events, args, strict=True)]
+        return {
+            "kind": np.full(len(events), kind, dtype=np.int8),
+            "device": _devices(events, args),
+            "stream": _streams(events, args),
+            "correlation": _correlations(args),
+            "bytes": integers([trailing_number(a.size if a.bytes is None else a.bytes) for a in args]),
+            "copy_direction": np.array(directions, dtype=np.int8),
+            "dimensions": self._dimensions(args),
+        }
+
+    def _dimensions(self, args: Sequence[Args]) -> Int32:
+        codes = self.dimensions
+        keys = [(bytes(a.grid), bytes(a.block)) for a in args]
+        return np.array([codes[key] if any(key) else -1 for key in keys], dtype=np.int32)
+
+    def stream_syncs(self, events: Sequence[AnyEvent]) -> Columns:
+        """Return the columns of waits as the device side saw them."""
+        args = _args(events)
+        return {
+            "device": _devices(events, args),
+            "stream": _streams(events, args),
+            "correlation": _correlations(args),
+            "wait_on_stream": integers([a.wait_on_stream for a in args]),
+            "wait_on_correlation": integers([a.wait_on_correlation for a in args]),
+        }
+
+
+def _mtia_table(event: AnyEvent) -> Table:
+    args = event.args or NO_ARGS
+    if args.direction is not None:
+        return Table.COPIES
+    # Records of an event and waits for one carry the event's number; they are no work.
+    if args.seq_num is not None or args.wait_on_stream is not None:
+        return Table.STREAM_SYNCS
+    return Table.KERNELS
+
+
+def _args(events: Sequence[AnyEvent]) -> list[Args]:
+    return [event.args or NO_ARGS for event in events]
+
+
+def _correlations(args: Sequence[Args]) -> Int64:
+    # 0 and negative numbers are what exporters write where they had none.
+    correlations = integers([a.correlation for a in args])
+    correlations[correlations <= 0] = -1
+    return correlations
+
+
+def _devices(events: Sequence[AnyEvent], args: Sequence[Args]) -> Int32:
+    devices = integers(
+        [trailing_number(e.pid if a.device is None else a.device) for e, a in zip(events, args, strict=True)]
+    )
+    return devices.astype(np.int32)
+
+
+def _streams(events: Sequence[AnyEvent], args: Sequence[Args]) -> Int64:
+    return integers(
+        [trailing_number(e.tid if a.stream is None else a.stream) for e, a in zip(events, args, strict=True)]
+    )
+
+
+_ROWS: dict[Table, Callable[[TableBuilder, Sequence[AnyEvent]], Columns]] = {
+    Table.OPERATORS: TableBuilder.operators,
+    Table.CALLS: TableBuilder.calls,
+    Table.FRAMES: TableBuilder.on_thread,
+    Table.ANNOTATIONS: TableBuilder.on_thread,
+    Table.OVERHEADS: TableBuilder.on_thread,
+    Table.KERNELS: TableBuilder.kernels,
+    Table.COPIES: TableBuilder.copies,
+    Table.FILLS: TableBuilder.fills,
+    Table.STREAM_SYNCS: TableBuilder.stream_syncs,
+}
