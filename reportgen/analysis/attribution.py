@@ -86,34 +86,40 @@ def _group_operators(timeline: Trace, detail: Trace, twin: Int32) -> tuple[Int32
     twin is grouped by its name alone.
     """
     names = {name: code for code, name in enumerate(detail.names)}
-    signature = _distinct_signatures(detail.signatures)
-    detail_key = _key(detail, np.arange(len(detail.names)), _lookup(signature, detail.operators.signature))
-    if timeline is detail:
-        key = detail_key
-    else:
+    detail_key = _keys(detail, np.arange(len(names)), _distinct_signatures(detail.signatures))
+    key = detail_key
+    if timeline is not detail:
         common = np.array([names.setdefault(name, len(names)) for name in timeline.names], dtype=np.int64)
-        alone = _key(timeline, common, np.full(len(timeline.operators.start_ns), -1))
-        if len(twin) and len(detail.operators.start_ns):
-            alone = tuple(np.where(twin >= 0, d[twin], a) for a, d in zip(alone, detail_key, strict=True))
-        key = tuple(np.concatenate(pair) for pair in zip(detail_key, alone, strict=True))
-    group, first = combine(*key)
+        unsigned = np.full(len(timeline.signatures), -1, dtype=np.int64)
+        own_key = _keys(timeline, common, unsigned)
+        joined = twin >= 0
+        own_key[:, joined] = detail_key[:, twin[joined]]
+        key = np.concatenate((detail_key, own_key), axis=1)
+    number, first = combine(*key)
+    group = number.astype(np.int32)
     spelled = tuple(names)
     groups = tuple(
         OperatorGroup(
-            name=spelled[key[0][row]],
-            signature=detail.signatures[key[1][row]] if key[1][row] >= 0 else None,
-            direction=_DIRECTIONS[key[2][row]],
+            name=spelled[name],
+            signature=detail.signatures[signature] if signature >= 0 else None,
+            direction=_DIRECTIONS[direction],
         )
-        for row in first
+        for name, signature, direction in key[:, first].T.tolist()
     )
-    group = group.astype(np.int32)
-    num_detail = len(detail.operators.start_ns)
+    num_detail = detail_key.shape[1]
     return (group if timeline is detail else group[num_detail:]), group[:num_detail], groups
 
 
-def _key(trace: Trace, names: Int64, signature: Int64) -> tuple[Int64, Int64, Int8]:
-    name = names[trace.operators.name] if len(names) else np.zeros(0, dtype=np.int64)
-    return name, signature, _directions(trace)
+def _keys(trace: Trace, names: Int64, signatures: Int64) -> Int64:
+    """Return for each operator a column of three codes: name, signature and direction."""
+    operators = trace.operators
+    return np.stack(
+        (
+            np.append(names, -1)[operators.name],
+            np.append(signatures, -1)[operators.signature],
+            _directions(trace).astype(np.int64),
+        )
+    )
 
 
 def _distinct_signatures(signatures: tuple[Signature, ...]) -> Int64:
@@ -121,10 +127,6 @@ def _distinct_signatures(signatures: tuple[Signature, ...]) -> Int64:
     first: dict[object, int] = {}
     keys = ((s.shapes, s.types, s.strides) for s in signatures)
     return np.array([first.setdefault(key, code) for code, key in enumerate(keys)], dtype=np.int64)
-
-
-def _lookup(table: Int64, code: Int32) -> Int64:
-    return np.append(table, -1)[code]
 
 
 def _directions(trace: Trace) -> Int8:

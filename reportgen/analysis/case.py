@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.completion import summarize_timing
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.joining import measure_joining
@@ -17,7 +18,6 @@ from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.streams import measure_streams
-from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.window import count, main_device
 
 if TYPE_CHECKING:

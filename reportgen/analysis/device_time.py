@@ -55,7 +55,7 @@ def on_main_device(trace: Trace, counted: Counted) -> Bool:
     device = main_device(trace, counted)
     if device is None:
         return np.zeros(len(trace.activities.start_ns), dtype=bool)
-    return counted.activities & (trace.activities.device == device)
+    return np.asarray(counted.activities & (trace.activities.device == device), dtype=bool)
 
 
 def busy_spans(trace: Trace, chosen: Bool) -> Spans:

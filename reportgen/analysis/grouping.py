@@ -40,7 +40,7 @@ def combine(*columns: NDArray[np.integer]) -> tuple[Int64, Int64]:
 
 
 def _renumber(key: Int64, num_keys: int) -> tuple[Int64, int]:
-    """Make keys dense, in their own order: by a table where the range is small, since sorting a million takes longer."""
+    """Make keys dense, in their own order; by a table where the range is small, which beats sorting."""
     if num_keys <= _TABLE_LIMIT:
         present = np.zeros(num_keys, dtype=bool)
         present[key] = True

@@ -136,8 +136,7 @@ def _largest(attribution: Attribution, events: _Events, counted: Counted) -> tup
     if not inside.any():
         return ()
     rows = events.row[inside]
-    operator = _asking_operator(trace)[memory.operator[rows]] if len(trace.operators.start_ns) else memory.operator[rows]
-    operator = np.where(memory.operator[rows] >= 0, operator, -1)
+    operator = follow(memory.operator[rows], _asking_operator(trace))
     group = follow(operator, attribution.detail_group)
     frame = np.where(memory.frame[rows] >= 0, memory.frame[rows], follow(operator, attribution.detail_frame))
     source = follow(frame, attribution.frames.source_code)

@@ -29,7 +29,7 @@ def self_time_ns(operators: Operators) -> Int64:
     """Return the host time of each operator less that of its direct children; never negative."""
     duration = operators.end_ns - operators.start_ns
     children = total(operators.parent, duration, len(duration)).astype(np.int64)
-    return np.maximum(duration - children[: len(duration)], 0)
+    return np.asarray(np.maximum(duration - children, 0), dtype=np.int64)
 
 
 def rank_operators(attribution: Attribution, counted: Counted, *, device_recorded: bool) -> Cut[Operator]:

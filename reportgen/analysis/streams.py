@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from reportgen.analysis.device_time import busy_spans, on_main_device
 from reportgen.analysis.model import Streams
 from reportgen.analysis.spans import overlap_ns
@@ -11,8 +13,6 @@ from reportgen.analysis.window import durations_ns
 from reportgen.trace.columns import ActivityKind
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from reportgen.analysis.window import Counted
     from reportgen.trace.columns import Trace
 
@@ -36,14 +36,10 @@ def measure_streams(trace: Trace, counted: Counted) -> Streams | None:
         return total_ns / 1e3 / counted.num_steps
 
     return Streams(
-        num_streams=_num_distinct(activities.stream[own]),
+        num_streams=len(np.unique(activities.stream[own])),
         concurrency=float(durations_ns(activities)[own].sum() / busy) if busy else None,
         copy_us_per_step=per_step(copies.total_ns),
         copy_hidden_us_per_step=per_step(overlap_ns(copies, compute)),
         communication_us_per_step=per_step(communication.total_ns),
         communication_hidden_us_per_step=per_step(overlap_ns(communication, compute)),
     )
-
-
-def _num_distinct(column: np.ndarray) -> int:  # type: ignore[type-arg]
-    return len(set(column.tolist()))
