@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.completion import summarize_timing
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.joining import measure_joining
@@ -17,7 +16,9 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
+from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.window import count, main_device
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
     """Compute all numbers of a case; a section whose input is missing stays None and a notice says why."""
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
     if timeline is None or detail is None:
-        return _without_traces(inputs)
+        return msgspec.structs.replace(_without_traces(inputs), timing=summarize_timing(inputs.recorded, None))
     attribution = Attribution(timeline, detail)
     counted = count(timeline)
     recorded = inputs.recorded
-    timing = summarize_timing(recorded.timing if recorded else None, timeline)
+    steps = measure_steps(timeline)
+    timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
     device_recorded = timeline.device_recorded
     return msgspec.structs.replace(
         _without_traces(inputs),
@@ -65,6 +67,7 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
         num_steps=counted.num_steps,
         coverage=measure_coverage(attribution, counted),
         timing=timing,
+        steps=steps.rows(),
         device_time=measure_device_time(attribution, counted, timing.step_us if timing else None),
         operators=rank_operators(attribution, counted, device_recorded=device_recorded),
         kernels=rank_kernels(timeline, counted),
