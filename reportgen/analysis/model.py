@@ -68,6 +68,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     line_kind: Literal["call", "def"]
     function: str
     user: bool  # outside torch, transformers and the standard library
+    beneath: str | None = None  # what the function had called there: a library's function or a built-in
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -370,6 +371,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     growth_bytes_per_step: float | None
     # Where the peaks come from: counters of an unprofiled run, or the trace's own.
     basis: Literal["unprofiled", "trace"] | None = None
+    # Allocated bytes at the end of each profiled step, which `growth_bytes_per_step` is the mean rise of.
+    step_end_bytes: tuple[int, ...] = ()
     at_peak: tuple[PeakShare, ...] | None = None
     largest: tuple[Allocation, ...] = ()
     spikes: tuple[Spike, ...] = ()

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from reportgen.findings.rule import Rule
-from reportgen.findings.rules import dominant_operator, host_bound, profiler_distortion
+from reportgen.findings.rules import (
+    cold_start,
+    dominant_operator,
+    host_bound,
+    profiler_distortion,
+    synthetic_inputs,
+    trace_incomplete,
+    unstable_timing,
+)
 
 RULES: tuple[Rule, ...] = (
     dominant_operator.RULE,
     host_bound.RULE,
+    cold_start.RULE,
     profiler_distortion.RULE,
+    trace_incomplete.RULE,
+    synthetic_inputs.RULE,
+    unstable_timing.RULE,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Cut, Launching, Timing
+from reportgen.analysis.model import CaseAnalysis, Cut, Launching, Notice, StepTimes, Timing
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Environment
@@ -97,6 +99,88 @@ class TestProfilerDistortion:
         timing = Timing(step_us=1000.0, mode="pipelined", basis="trace")
         record, _ = judge(host_bound_case(timing=timing), "profiler-distortion")
         assert record.outcome == "not-evaluated"
+
+
+def step_times(p5_us: float, median_us: float, p95_us: float, *, settled: bool = True) -> StepTimes:
+    return StepTimes(
+        median_us=median_us,
+        p5_us=p5_us,
+        p95_us=p95_us,
+        min_us=p5_us,
+        max_us=p95_us,
+        num_samples=40,
+        samples_us=(),
+        settled=settled,
+    )
+
+
+def timed(**fields: Any) -> Timing:
+    values: dict[str, Any] = {"step_us": 1000.0, "mode": "pipelined", "basis": "unprofiled"}
+    return Timing(**(values | fields))
+
+
+class TestColdStart:
+    def test_names_a_first_step_of_three_times_the_later_ones(self) -> None:
+        record, finding = judge(host_bound_case(timing=timed(first_step_us=129_000.0)), "cold-start")
+        assert (record.outcome, record.value) == ("fired", 129.0)
+        assert finding is not None
+        assert finding.title == "The first step of prefill takes 129\u00a0ms"
+
+    def test_passes_a_first_step_twice_as_long(self) -> None:
+        record, _ = judge(host_bound_case(timing=timed(first_step_us=2000.0)), "cold-start")
+        assert (record.outcome, record.value) == ("passed", 2.0)
+
+
+class TestUnstableTiming:
+    def test_fires_where_the_samples_spread_over_a_quarter_of_the_median(self) -> None:
+        case = host_bound_case(timing=timed(pipelined=step_times(900.0, 1000.0, 1200.0)))
+        record, finding = judge(case, "unstable-timing")
+        assert record.outcome == "fired"
+        assert record.value == pytest.approx(0.3)
+        assert finding is not None
+        assert finding.severity == "info"
+
+    def test_fires_where_the_medians_still_drifted(self) -> None:
+        case = host_bound_case(timing=timed(pipelined=step_times(990.0, 1000.0, 1010.0, settled=False)))
+        assert judge(case, "unstable-timing")[0].outcome == "fired"
+
+    def test_looks_at_the_samples_of_the_case_s_own_mode(self) -> None:
+        wild, calm = step_times(500.0, 1000.0, 1500.0), step_times(990.0, 1000.0, 1010.0)
+        case = host_bound_case(timing=timed(mode="drained", pipelined=wild, drained=calm))
+        assert judge(case, "unstable-timing")[0].outcome == "passed"
+
+
+class TestTraceIncomplete:
+    def test_passes_a_trace_whose_device_time_has_its_operators(self) -> None:
+        assert judge(host_bound_case(), "trace-incomplete")[0].outcome == "passed"
+
+    def test_repeats_the_notices_that_can_mislead_and_only_those(self) -> None:
+        notices = (
+            Notice(code="truncated", text="The file ends early.", affects_conclusions=True),
+            Notice(code="no-rank", text="The rank is not known."),
+        )
+        _, finding = judge(host_bound_case(notices=notices), "trace-incomplete")
+        assert finding is not None
+        assert [evidence.text for evidence in finding.evidence] == ["The file ends early."]
+        assert finding.severity == "info"
+
+    def test_counts_device_time_without_operator_from_a_twentieth(self) -> None:
+        base = host_bound_case().device_time
+        assert base is not None
+        for share, outcome in ((0.05, "passed"), (0.06, "fired")):
+            case = host_bound_case(device_time=msgspec.structs.replace(base, unattributed_share=share))
+            assert judge(case, "trace-incomplete")[0].outcome == outcome
+
+
+class TestSyntheticInputs:
+    def test_names_what_the_workload_calls_random(self) -> None:
+        provenance = {"weights": "random, in the configuration of GPT-2", "inputs": "a page of text"}
+        _, finding = judge(host_bound_case(provenance=provenance), "synthetic-inputs")
+        assert finding is not None
+        assert finding.title == "Prefill runs on synthetic weights"
+
+    def test_does_not_judge_a_workload_that_says_nothing(self) -> None:
+        assert judge(host_bound_case(), "synthetic-inputs")[0].outcome == "not-evaluated"
 
 
 def test_every_title_fits_its_line() -> None:

@@ -1,0 +1,143 @@
+"""Whose work an event is: the operator, its signature, direction and function, whichever pass knows them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from reportgen.analysis.ancestors import follow, nearest
+from reportgen.analysis.frames import FrameIndex
+from reportgen.analysis.grouping import combine
+from reportgen.analysis.joining import Join, join
+from reportgen.analysis.spans import covered_until, union
+
+if TYPE_CHECKING:
+    from reportgen.trace.columns import Int8, Int32, Int64, Signature, Trace
+
+Direction = Literal["forward", "backward"]
+_DIRECTIONS: tuple[Direction | None, ...] = (None, "forward", "backward")
+_BACKWARD_PREFIX = "autograd::engine::evaluate_function"
+# What torch.optim calls its own spans; its operators have no direction.
+_OPTIMIZER_PREFIX = "Optimizer."
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OperatorGroup:
+    """One operator at one signature in one direction."""
+
+    name: str
+    signature: Signature | None
+    direction: Direction | None
+
+
+class Attribution:
+    """The events of a timeline with what the timeline itself or its twin in the detail pass says of them.
+
+    All columns are parallel to the timeline's tables. `operator_group` and `activity_group` index `groups`;
+    `*_frame` are rows of the detail pass's frames. `detail_group` and `detail_frame` say the same of the detail pass's
+    own operators. -1 stands for unknown everywhere.
+    """
+
+    def __init__(self, timeline: Trace, detail: Trace, twins: Join | None = None) -> None:
+        self.timeline, self.detail = timeline, detail
+        self.twins = join(timeline, detail) if twins is None else twins
+        self.frames = FrameIndex(detail)
+        self.operator_group, self.detail_group, self.groups = _group_operators(timeline, detail, self.twins.operator)
+        self.detail_frame = _operator_frames(detail)
+        self.operator_frame: Int32 = follow(self.twins.operator, self.detail_frame)
+        self.activity_group: Int32 = self._activity_groups()
+        self.activity_frame: Int32 = self._activity_frames()
+
+    def _activity_groups(self) -> Int32:
+        """Prefer the twin's operator, which has a signature, to the timeline's own, which has a name at least."""
+        own = follow(self.timeline.activities.operator, self.operator_group)
+        if self.timeline is self.detail:
+            return own
+        joined = follow(follow(self.twins.activity, self.detail.activities.operator), self.detail_group)
+        return np.where(joined >= 0, joined, own).astype(np.int32)
+
+    def _activity_frames(self) -> Int32:
+        """Prefer the frame around the launch, which custom kernels have too, to the one around the operator."""
+        twin = self.twins.activity
+        launch = follow(follow(twin, self.detail.activities.call), self.detail.calls.frame)
+        around = follow(follow(twin, self.detail.activities.operator), self.detail_frame)
+        own = follow(self.timeline.activities.operator, self.operator_frame)
+        return np.where(launch >= 0, launch, np.where(around >= 0, around, own)).astype(np.int32)
+
+
+def _operator_frames(trace: Trace) -> Int32:
+    """Return the frame around each operator; a backward one without has that of its forward operator.
+
+    Autograd runs backward operators on a thread of its own, outside all Python code; the function to name is the one
+    that called the operator they differentiate.
+    """
+    operators = trace.operators
+    differentiated = nearest(operators.parent, operators.forward >= 0)
+    forward_frame = follow(follow(differentiated, operators.forward), operators.frame)
+    return np.where(operators.frame >= 0, operators.frame, forward_frame).astype(np.int32)
+
+
+def _group_operators(timeline: Trace, detail: Trace, twin: Int32) -> tuple[Int32, Int32, tuple[OperatorGroup, ...]]:
+    """Number operators by name, signature and direction over both passes.
+
+    Returns the group of each operator of the timeline and of the detail pass. An operator of the timeline without a
+    twin is grouped by its name alone.
+    """
+    names = {name: code for code, name in enumerate(detail.names)}
+    detail_key = _keys(detail, np.arange(len(names)), _distinct_signatures(detail.signatures))
+    key = detail_key
+    if timeline is not detail:
+        common = np.array([names.setdefault(name, len(names)) for name in timeline.names], dtype=np.int64)
+        unsigned = np.full(len(timeline.signatures), -1, dtype=np.int64)
+        own_key = _keys(timeline, common, unsigned)
+        joined = twin >= 0
+        own_key[:, joined] = detail_key[:, twin[joined]]
+        key = np.concatenate((detail_key, own_key), axis=1)
+    number, first = combine(*key)
+    group = number.astype(np.int32)
+    spelled = tuple(names)
+    groups = tuple(
+        OperatorGroup(
+            name=spelled[name],
+            signature=detail.signatures[signature] if signature >= 0 else None,
+            direction=_DIRECTIONS[direction],
+        )
+        for name, signature, direction in key[:, first].T.tolist()
+    )
+    num_detail = detail_key.shape[1]
+    return (group if timeline is detail else group[num_detail:]), group[:num_detail], groups
+
+
+def _keys(trace: Trace, names: Int64, signatures: Int64) -> Int64:
+    """Return for each operator a column of three codes: name, signature and direction."""
+    operators = trace.operators
+    return np.stack(
+        (
+            np.append(names, -1)[operators.name],
+            np.append(signatures, -1)[operators.signature],
+            _directions(trace).astype(np.int64),
+        )
+    )
+
+
+def _distinct_signatures(signatures: tuple[Signature, ...]) -> Int64:
+    """Return for each signature the first that differs from it in scalars at most."""
+    first: dict[object, int] = {}
+    keys = ((s.shapes, s.types, s.strides) for s in signatures)
+    return np.array([first.setdefault(key, code) for code, key in enumerate(keys)], dtype=np.int64)
+
+
+def _directions(trace: Trace) -> Int8:
+    """Return for each operator its code in `_DIRECTIONS`; a child has that of the backward operator around it."""
+    operators = trace.operators
+    prefixed = np.array([name.startswith(_BACKWARD_PREFIX) for name in trace.names] + [False])[operators.name]
+    backward = nearest(operators.parent, (operators.forward_thread > 0) | prefixed) >= 0
+    code = np.where(backward, 2, 1).astype(np.int8)
+    annotations = trace.annotations
+    optimizer = np.array([name.startswith(_OPTIMIZER_PREFIX) for name in trace.names] + [False])[annotations.name]
+    spans = union(annotations.start_ns[optimizer], annotations.end_ns[optimizer])
+    start = operators.start_ns
+    code[covered_until(spans, start + 1) > covered_until(spans, start)] = 0
+    return code

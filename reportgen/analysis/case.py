@@ -1,0 +1,106 @@
+"""The assembly: all numbers of one case from its traces and its recorded passes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.coverage import measure_coverage
+from reportgen.analysis.device_time import measure_device_time
+from reportgen.analysis.joining import measure_joining
+from reportgen.analysis.kernels import rank_kernels
+from reportgen.analysis.memory import measure_memory
+from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.notices import collect_notices
+from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.steps import measure_steps
+from reportgen.analysis.streams import measure_streams
+from reportgen.analysis.timing import summarize_timing
+from reportgen.analysis.window import count, main_device
+
+if TYPE_CHECKING:
+    from reportgen.analysis.window import Counted
+    from reportgen.recording import Json, RecordedCase
+    from reportgen.trace.columns import Trace
+    from reportgen.trace.snapshot import MemoryHistory
+
+DeviceKind = Literal["device", "host", "not-recorded"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CaseInputs:
+    """All that is known of one case before a number is computed.
+
+    Of a foreign trace `timeline` and `detail` are the same object and `recorded` is None. In own runs `timeline` says
+    when and `detail` says what; either may be missing, then the other stands in for it.
+    """
+
+    name: str
+    phase: str | None = None
+    parameters: dict[str, Json] = dataclasses.field(default_factory=dict)
+    device: str | None = None
+    recorded: RecordedCase | None = None
+    timeline: Trace | None = None
+    detail: Trace | None = None
+    snapshot: MemoryHistory | None = None
+
+
+def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
+    """Compute all numbers of a case; a section whose input is missing stays None and a notice says why."""
+    timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
+    if timeline is None or detail is None:
+        return msgspec.structs.replace(_without_traces(inputs), timing=summarize_timing(inputs.recorded, None))
+    attribution = Attribution(timeline, detail)
+    counted = count(timeline)
+    recorded = inputs.recorded
+    steps = measure_steps(timeline)
+    timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
+    device_recorded = timeline.device_recorded
+    return msgspec.structs.replace(
+        _without_traces(inputs),
+        device=inputs.device or _device_name(timeline, counted),
+        rank=timeline.info.rank,
+        device_kind=_device_kind(timeline),
+        num_steps=counted.num_steps,
+        coverage=measure_coverage(attribution, counted),
+        timing=timing,
+        steps=steps.rows(),
+        device_time=measure_device_time(attribution, counted, timing.step_us if timing else None),
+        operators=rank_operators(attribution, counted, device_recorded=device_recorded),
+        kernels=rank_kernels(timeline, counted),
+        streams=measure_streams(timeline, counted),
+        joining=measure_joining(attribution.twins, timeline, counted) if timeline is not detail else None,
+        memory=measure_memory(attribution, recorded.memory if recorded else None),
+    )
+
+
+def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
+    """Return what is known of a case before a trace is looked at."""
+    recorded = inputs.recorded
+    return CaseAnalysis(
+        name=inputs.name,
+        phase=inputs.phase,
+        parameters=inputs.parameters,
+        device=inputs.device,
+        provenance=recorded.provenance if recorded else {},
+        outcome=recorded.outcome if recorded else "done",
+        reason=recorded.reason if recorded else None,
+        device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
+        passes=recorded.passes if recorded else (),
+        notices=collect_notices(recorded, inputs.timeline, inputs.detail),
+    )
+
+
+def _device_kind(trace: Trace) -> DeviceKind:
+    if trace.device_recorded:
+        return "device"
+    return "not-recorded" if trace.device_expected else "host"
+
+
+def _device_name(trace: Trace, counted: Counted) -> str | None:
+    """Return the name of the device with the most work, as the trace tells it."""
+    index = main_device(trace, counted)
+    return next((device.name for device in trace.info.devices if device.index == index), None)

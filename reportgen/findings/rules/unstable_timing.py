@@ -1,0 +1,43 @@
+"""unstable-timing: the unprofiled step wandered, so small differences mean nothing. A fact about the run."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+
+SPREAD = Threshold(
+    name="spread",
+    value=0.25,
+    unit="of the median",
+    reason="steps of one model wandered by a fifth within minutes on an idle machine; more is another load beside it",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Compare the spread of the unprofiled samples, 5th to 95th percentile, with their median."""
+    timing = context.case.timing
+    times = None if timing is None else timing.pipelined if timing.mode == "pipelined" else timing.drained
+    if timing is None or timing.basis != "unprofiled" or times is None or times.median_us <= 0:
+        return not_evaluated("no unprofiled step was timed")
+    limit = context.thresholds[SPREAD.name]
+    spread = (times.p95_us - times.p5_us) / times.median_us
+    measured = Measured(value=spread, threshold=limit, unit=SPREAD.unit)
+    samples = fmt.plural(times.num_samples, "sample")
+    figures = f"{fmt.spread(times.p5_us, times.p95_us)} (5th to 95th percentile of {samples})"
+    if spread <= limit and times.settled:
+        return passed(f"the step takes {figures}", measured)
+    drifted = "" if times.settled else "; the medians of the blocks still drifted at the end"
+    draft = Draft(
+        title=f"The step of {fmt.shorten(context.case.name, 20)} wanders by {fmt.share(spread)} of its median",
+        evidence=(Evidence(text=figures + drifted, value=spread, unit="share"),),
+        mechanism="The passes of one run are interleaved, so they share the wandering; two runs do not.",
+        action="Compare two runs only by differences larger than this spread.",
+        verify=f"{context.check_command()}: the spread stands beside the step time.",
+        confidence="high",
+        severity="info",
+    )
+    return fired(draft, measured=measured)
+
+
+RULE = Rule(id="unstable-timing", checklist_step=5, judge=judge, thresholds=(SPREAD,))
