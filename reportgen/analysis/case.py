@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.case_places import CasePlaces
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.joining import measure_joining
@@ -16,6 +17,7 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
 from reportgen.analysis.timing import summarize_timing
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.window import Counted
     from reportgen.recording import Json, RecordedCase
     from reportgen.trace.columns import Trace
-    from reportgen.trace.snapshot import MemoryHistory
+    from reportgen.trace.memory_columns import MemoryHistory
 
 DeviceKind = Literal["device", "host", "not-recorded"]
 
@@ -55,6 +57,7 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
         return msgspec.structs.replace(_without_traces(inputs), timing=summarize_timing(inputs.recorded, None))
     attribution = Attribution(timeline, detail)
     counted = count(timeline)
+    places = CasePlaces(attribution, timeline.info.path.name, (inputs.recorded and inputs.recorded.sync_sites) or ())
     recorded = inputs.recorded
     steps = measure_steps(timeline)
     timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
@@ -71,6 +74,7 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
         device_time=measure_device_time(attribution, counted, timing.step_us if timing else None),
         operators=rank_operators(attribution, counted, device_recorded=device_recorded),
         kernels=rank_kernels(timeline, counted),
+        sources=rank_sources(places, counted, None),
         streams=measure_streams(timeline, counted),
         joining=measure_joining(attribution.twins, timeline, counted) if timeline is not detail else None,
         memory=measure_memory(attribution, recorded.memory if recorded else None),
