@@ -59,6 +59,7 @@ class Operators:
     sequence: Int64  # autograd's sequence number, -1 where absent
     forward_thread: Int64  # "Fwd thread id" as recorded, -1 or 0 where absent; > 0 marks a backward operator
     flops: NDArray[np.float64]  # as the profiler counted them, nan where absent
+    process_group: Int32  # of a communication (`record_param_comms`): code of the group's name, -1 where absent
     # Links, filled by linking.
     parent: Int32  # innermost operator of the same thread that was open at the start
     frame: Int32  # innermost Python frame of the same thread that was open at the start
@@ -127,6 +128,7 @@ class Activities:
     bytes: Int64  # for copies and fills, -1 where absent
     copy_direction: Int8  # CopyDirection
     dimensions: Int32  # index into Trace.dimensions (grid and block), -1 where absent
+    process_group: Int32  # of a communication kernel: code of its group's name, -1 where unknown; linking completes it
     # Links, filled by linking.
     call: Int32  # row of Trace.calls that launched it
     operator: Int32  # row of Trace.operators: the call's operator

@@ -28,6 +28,7 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     kind: Id = None
     grid: Raw = ABSENT
     block: Raw = ABSENT
+    process_group: Id = msgspec.field(name="Process Group Name", default=None)
     # Operators
     dims: Raw = msgspec.field(name="Input Dims", default=ABSENT)
     old_dims: Raw = msgspec.field(name="Input dims", default=ABSENT)

@@ -175,7 +175,13 @@ class TableBuilder:
             "sequence": integers([a.sequence for a in args]),
             "forward_thread": integers([a.forward_thread for a in args]),
             "flops": flops,
+            "process_group": self._process_groups(args),
         }
+
+    def _process_groups(self, args: Sequence[Args]) -> Int32:
+        names = self.names
+        groups = [a.process_group for a in args]
+        return np.array([-1 if group is None or group == "" else names[str(group)] for group in groups], dtype=np.int32)
 
     def _signatures(self, args: Sequence[Args]) -> Int32:
         codes = self.signatures
@@ -211,6 +217,7 @@ class TableBuilder:
             "bytes": integers([trailing_number(a.size if a.bytes is None else a.bytes) for a in args]),
             "copy_direction": np.array(directions, dtype=np.int8),
             "dimensions": self._dimensions(args),
+            "process_group": self._process_groups(args),
         }
 
     def _dimensions(self, args: Sequence[Args]) -> Int32:
