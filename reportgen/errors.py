@@ -10,6 +10,12 @@
 
 from __future__ import annotations
 
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class ReportgenError(Exception):
     """Tell the user in one line what is wrong and what to do about it."""
@@ -33,3 +39,9 @@ class InputUnreadable(ReportgenError, ValueError):
     """An input from which nothing can be read."""
 
     exit_code = 4
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return " Did you mean …?" with the choice closest to `word`, or "" where none is close."""
+    close = difflib.get_close_matches(word, list(choices), n=1)
+    return f" Did you mean {close[0]}?" if close else ""

@@ -94,6 +94,9 @@ class PassRecord(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     seconds: float | None = None
     reason: str | None = None
+    # Which visit of their shapes the pass saw, where the workload prepares each step (`Step.before`): "first" as in
+    # `RecordedTiming.drained`, "later" as in `RecordedTiming.revisit`.
+    lap: Literal["first", "later"] | None = None
 
 
 class Samples(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,6 +159,8 @@ class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
     passes: tuple[PassRecord, ...] = ()
     build_us: float | None = None
     first_step_us: float | None = None
+    # Around the first step: what building left, and the allocator's first growth.
+    first_step_memory: MemoryMarks | None = None
     timing: RecordedTiming | None = None
     memory: MemoryMarks | None = None
     sync_sites: tuple[SyncSite, ...] | None = None

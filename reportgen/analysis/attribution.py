@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reportgen.analysis.ancestors import follow, nearest
 from reportgen.analysis.frames import FrameIndex
 from reportgen.analysis.grouping import combine
 from reportgen.analysis.joining import Join, join
+from reportgen.analysis.links import first_known, follow
 from reportgen.analysis.spans import covered_until, union
+from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Int8, Int32, Int64, Signature, Trace
@@ -56,7 +58,7 @@ class Attribution:
         if self.timeline is self.detail:
             return own
         joined = follow(follow(self.twins.activity, self.detail.activities.operator), self.detail_group)
-        return np.where(joined >= 0, joined, own).astype(np.int32)
+        return first_known(joined, own)
 
     def _activity_frames(self) -> Int32:
         """Prefer the frame around the launch, which custom kernels have too, to the one around the operator."""
@@ -64,7 +66,16 @@ class Attribution:
         launch = follow(follow(twin, self.detail.activities.call), self.detail.calls.frame)
         around = follow(follow(twin, self.detail.activities.operator), self.detail_frame)
         own = follow(self.timeline.activities.operator, self.operator_frame)
-        return np.where(launch >= 0, launch, np.where(around >= 0, around, own)).astype(np.int32)
+        return first_known(launch, around, own)
+
+    @cached_property
+    def call_frame(self) -> Int32:
+        """Return for each call the frame around its twin: that of its activities, else of the operator around it."""
+        calls, activities = self.timeline.calls, self.timeline.activities
+        frame = np.full(len(calls.start_ns), -1, dtype=np.int32)
+        launched = np.flatnonzero((activities.call >= 0) & (self.activity_frame >= 0))
+        frame[activities.call[launched]] = self.activity_frame[launched]
+        return first_known(frame, follow(calls.operator, self.operator_frame))
 
 
 def _operator_frames(trace: Trace) -> Int32:
@@ -74,9 +85,9 @@ def _operator_frames(trace: Trace) -> Int32:
     that called the operator they differentiate.
     """
     operators = trace.operators
-    differentiated = nearest(operators.parent, operators.forward >= 0)
+    differentiated = nearest_with(operators.parent, operators.forward >= 0)
     forward_frame = follow(follow(differentiated, operators.forward), operators.frame)
-    return np.where(operators.frame >= 0, operators.frame, forward_frame).astype(np.int32)
+    return first_known(operators.frame, forward_frame)
 
 
 def _group_operators(timeline: Trace, detail: Trace, twin: Int32) -> tuple[Int32, Int32, tuple[OperatorGroup, ...]]:
@@ -133,7 +144,7 @@ def _directions(trace: Trace) -> Int8:
     """Return for each operator its code in `_DIRECTIONS`; a child has that of the backward operator around it."""
     operators = trace.operators
     prefixed = np.array([name.startswith(_BACKWARD_PREFIX) for name in trace.names] + [False])[operators.name]
-    backward = nearest(operators.parent, (operators.forward_thread > 0) | prefixed) >= 0
+    backward = nearest_with(operators.parent, (operators.forward_thread > 0) | prefixed) >= 0
     code = np.where(backward, 2, 1).astype(np.int8)
     annotations = trace.annotations
     optimizer = np.array([name.startswith(_OPTIMIZER_PREFIX) for name in trace.names] + [False])[annotations.name]

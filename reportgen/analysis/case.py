@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.case_places import CasePlaces
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.joining import measure_joining
@@ -16,16 +17,22 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.sources import rank_sources
+from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
+from reportgen.analysis.timeline import draw_timeline
 from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.window import count, main_device
 
 if TYPE_CHECKING:
+    from reportgen.analysis.budget_result import BudgetResult
+    from reportgen.analysis.model import Timing
+    from reportgen.analysis.steps import StepWindow
     from reportgen.analysis.window import Counted
-    from reportgen.recording import Json, RecordedCase
+    from reportgen.recording import Json, RecordedCase, StepMode
     from reportgen.trace.columns import Trace
-    from reportgen.trace.snapshot import MemoryHistory
+    from reportgen.trace.memory_columns import MemoryHistory
 
 DeviceKind = Literal["device", "host", "not-recorded"]
 
@@ -48,33 +55,84 @@ class CaseInputs:
     snapshot: MemoryHistory | None = None
 
 
+class AnalyzedCase(NamedTuple):
+    """The numbers of a case, and its median step with the events, None where no trace holds a step."""
+
+    analysis: CaseAnalysis
+    step: StepExport | None
+
+
 def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
     """Compute all numbers of a case; a section whose input is missing stays None and a notice says why."""
+    return analyze_with_step(inputs).analysis
+
+
+def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
+    """Compute all numbers of a case and gather its median step, as one who writes both needs them."""
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
+    analysis = _without_traces(inputs)
     if timeline is None or detail is None:
-        return msgspec.structs.replace(_without_traces(inputs), timing=summarize_timing(inputs.recorded, None))
-    attribution = Attribution(timeline, detail)
-    counted = count(timeline)
-    recorded = inputs.recorded
-    steps = measure_steps(timeline)
-    timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
-    device_recorded = timeline.device_recorded
-    return msgspec.structs.replace(
-        _without_traces(inputs),
-        device=inputs.device or _device_name(timeline, counted),
-        rank=timeline.info.rank,
-        device_kind=_device_kind(timeline),
-        num_steps=counted.num_steps,
-        coverage=measure_coverage(attribution, counted),
-        timing=timing,
-        steps=steps.rows(),
-        device_time=measure_device_time(attribution, counted, timing.step_us if timing else None),
-        operators=rank_operators(attribution, counted, device_recorded=device_recorded),
-        kernels=rank_kernels(timeline, counted),
-        streams=measure_streams(timeline, counted),
-        joining=measure_joining(attribution.twins, timeline, counted) if timeline is not detail else None,
-        memory=measure_memory(attribution, recorded.memory if recorded else None),
-    )
+        timing = summarize_timing(inputs.recorded, None)
+        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
+    context = _Context.build(inputs, timeline, detail)
+    export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
+    return AnalyzedCase(msgspec.structs.replace(analysis, **context.sections()), export)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Context:
+    """What several sections share, computed once."""
+
+    inputs: CaseInputs
+    attribution: Attribution
+    counted: Counted
+    places: CasePlaces
+    steps: StepWindow
+    timing: Timing | None
+    mode: StepMode
+    budget: BudgetResult | None
+
+    @classmethod
+    def build(cls, inputs: CaseInputs, timeline: Trace, detail: Trace) -> _Context:
+        attribution = Attribution(timeline, detail)
+        recorded = inputs.recorded
+        steps = measure_steps(timeline)
+        timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
+        sites = recorded.sync_sites if recorded and recorded.sync_sites else ()
+        return cls(
+            inputs=inputs,
+            attribution=attribution,
+            counted=count(timeline),
+            places=CasePlaces(attribution, timeline.info.path.name, sites),
+            steps=steps,
+            timing=timing,
+            mode=timing.mode if timing else "pipelined",
+            budget=None,
+        )
+
+    def sections(self) -> dict[str, Any]:
+        """Return the fields of `CaseAnalysis` that traces tell."""
+        attribution, counted = self.attribution, self.counted
+        timeline, recorded = attribution.timeline, self.inputs.recorded
+        own_run = timeline is not attribution.detail
+        step_us = self.timing.step_us if self.timing else None
+        return {
+            "device": self.inputs.device or _device_name(timeline, counted),
+            "rank": timeline.info.rank,
+            "device_kind": _device_kind(timeline),
+            "num_steps": counted.num_steps,
+            "coverage": measure_coverage(attribution, counted),
+            "timing": self.timing,
+            "steps": self.steps.rows(),
+            "device_time": measure_device_time(attribution, counted, step_us),
+            "operators": rank_operators(attribution, counted, device_recorded=timeline.device_recorded),
+            "kernels": rank_kernels(timeline, counted),
+            "sources": rank_sources(self.places, counted, self.budget),
+            "streams": measure_streams(timeline, counted),
+            "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
+            "memory": measure_memory(attribution, recorded.memory if recorded else None),
+            "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
+        }
 
 
 def _without_traces(inputs: CaseInputs) -> CaseAnalysis:

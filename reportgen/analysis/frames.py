@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.ancestors import follow, nearest
 from reportgen.analysis.grouping import combine
+from reportgen.analysis.links import follow
 from reportgen.analysis.model import Source
+from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Bool, Int32, Trace
@@ -117,9 +118,9 @@ class FrameIndex:
              if p is not None and _is_library(p.file) and not _is_torch_or_standard(p.file)]
         )  # fmt: skip
         parent = trace.frames.parent
-        self.user: Int32 = nearest(parent, is_user)
-        self.module: Int32 = nearest(parent, is_module)
-        library = nearest(parent, is_library)
+        self.user: Int32 = nearest_with(parent, is_user)
+        self.module: Int32 = nearest_with(parent, is_module)
+        library = nearest_with(parent, is_library)
         # A library frame outside the user's function called it; it is not what the user called.
         beneath = (library > self.user) & (library >= 0)
         rows = np.arange(len(parent), dtype=np.int32)
@@ -150,6 +151,15 @@ class FrameIndex:
         wanted = np.zeros(len(self._names) + 1, dtype=bool)
         wanted[codes] = True
         return wanted[self._name]
+
+    @property
+    def user_name(self) -> Int32:
+        """Return for each frame the name code of its innermost user function, -1 where there is none."""
+        return follow(self.user, self._name)
+
+    def function(self, name: int) -> Source:
+        """Return the user function whose frames carry the name code `name`."""
+        return self._source(name, -1)
 
     def source(self, frame: int) -> Source | None:
         """Return the innermost user function around `frame`, None where there is none or `frame` is -1."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.alignment import align
-from reportgen.analysis.ancestors import follow
 from reportgen.analysis.grouping import combine
+from reportgen.analysis.links import follow
 from reportgen.analysis.model import Joining
 from reportgen.analysis.window import durations_ns
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.ancestors import follow, nearest
 from reportgen.analysis.grouping import combine, total
+from reportgen.analysis.links import first_known, follow
 from reportgen.analysis.model import Allocation, Allocator, Memory, MemoryCurve
 from reportgen.analysis.window import count
+from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
     from reportgen.analysis.attribution import Attribution
@@ -138,7 +139,7 @@ def _largest(attribution: Attribution, events: _Events, counted: Counted) -> tup
     rows = events.row[inside]
     operator = follow(memory.operator[rows], _asking_operator(trace))
     group = follow(operator, attribution.detail_group)
-    frame = np.where(memory.frame[rows] >= 0, memory.frame[rows], follow(operator, attribution.detail_frame))
+    frame = first_known(memory.frame[rows], follow(operator, attribution.detail_frame))
     source = follow(frame, attribution.frames.source_code)
     size, held = events.bytes[inside], _held_ns(trace, events)[inside]
     kind, first = combine(size, group, source)
@@ -165,7 +166,7 @@ def _largest(attribution: Attribution, events: _Events, counted: Counted) -> tup
 def _asking_operator(trace: Trace) -> Int32:
     """Return for each operator the innermost around it, itself included, that does more than make room."""
     makes_room = np.array([name.startswith(_MAKES_ROOM) for name in trace.names] + [False])[trace.operators.name]
-    asking = nearest(trace.operators.parent, ~makes_room)
+    asking = nearest_with(trace.operators.parent, ~makes_room)
     return np.where(asking >= 0, asking, np.arange(len(asking))).astype(np.int32)
 
 

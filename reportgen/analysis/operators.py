@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.ancestors import follow
 from reportgen.analysis.grouping import Float64, heaviest, total
+from reportgen.analysis.links import follow
 from reportgen.analysis.model import Cut, Operator, Source
 from reportgen.analysis.window import durations_ns
 

@@ -108,6 +108,20 @@ class Mark:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class KnownTensors:
+    """Storage whose owner is known; only recordings of this project say so.
+
+    `category` is one of the report's memory categories. What was seen at a time (a gradient, after it was accumulated)
+    is the block alive at that address then; -1 stands for the whole history.
+    """
+
+    category: tuple[str, ...]
+    address: Int64
+    bytes: Int64
+    time_us: Int64
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class MemoryHistory:
     """One memory snapshot, read."""
 
@@ -119,3 +133,4 @@ class MemoryHistory:
     marks: tuple[Mark, ...]
     settings: Mapping[str, object]  # of the allocator, as the file names them
     notices: tuple[TraceNotice, ...]
+    tensors: KnownTensors

@@ -68,6 +68,15 @@ class MarkRecord(msgspec.Struct, kw_only=True):
     time_us: Integer = -1
 
 
+class TensorRecord(msgspec.Struct, kw_only=True):
+    """Storage that a recording of this project knows the owner of: a category, where it lies, and when it was seen."""
+
+    category: str
+    address: Integer
+    bytes: Integer
+    time_us: float = -1.0
+
+
 class SnapshotRecord(msgspec.Struct, Generic[Frames], kw_only=True):
     """A whole snapshot; `device_traces` holds one history a device."""
 
@@ -75,3 +84,6 @@ class SnapshotRecord(msgspec.Struct, Generic[Frames], kw_only=True):
     device_traces: list[list[EventRecord[Frames]]] = []
     external_annotations: list[MarkRecord] = []
     allocator_settings: dict[str, Any] = {}
+    # What the runner adds to torch's own: the steps' start and end (µs since the epoch), and the model's tensors.
+    steps: list[tuple[float, float]] = []
+    tensors: list[TensorRecord] = []

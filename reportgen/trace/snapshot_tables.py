@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,13 +14,21 @@ from reportgen.trace.memory_columns import (
     Blocks,
     BlockState,
     Events,
+    KnownTensors,
     Mark,
     MemoryHistory,
     Segments,
     Stack,
     StackFrame,
 )
-from reportgen.trace.snapshot_records import BlockRecord, EventRecord, SegmentRecord, SnapshotRecord
+from reportgen.trace.snapshot_records import (
+    BlockRecord,
+    EventRecord,
+    MarkRecord,
+    SegmentRecord,
+    SnapshotRecord,
+    TensorRecord,
+)
 
 _ACTIONS = {
     "alloc": Action.ALLOC,
@@ -34,6 +42,7 @@ _ACTIONS = {
     "snapshot": Action.SNAPSHOT,
     "oom": Action.OUT_OF_MEMORY,
 }
+STEP_MARK = "ProfilerStep#"
 _STAGES: dict[str, Literal["start", "end"]] = {"START": "start", "END": "end"}
 
 
@@ -82,13 +91,33 @@ def build_history(path: Path, record: SnapshotRecord[Any], stacks: StackCodes) -
         blocks=blocks,
         events=events,
         stacks=stacks.stacks,
-        marks=tuple(
-            Mark(name=mark.name, stage=_STAGES[mark.stage], device=mark.device, time_us=mark.time_us)
-            for mark in record.external_annotations
-            if mark.stage in _STAGES
-        ),
+        marks=(*_marks(record.external_annotations), *_step_marks(record.steps)),
+        tensors=_tensors(record.tensors),
         settings=record.allocator_settings,
         notices=_notices(events),
+    )
+
+
+def _marks(records: Sequence[MarkRecord]) -> Iterator[Mark]:
+    for mark in records:
+        if mark.stage in _STAGES:
+            yield Mark(name=mark.name, stage=_STAGES[mark.stage], device=mark.device, time_us=mark.time_us)
+
+
+def _step_marks(steps: Sequence[tuple[float, float]]) -> Iterator[Mark]:
+    """Return the steps that the runner noted as if the profiler had marked them."""
+    for number, (start_us, end_us) in enumerate(steps):
+        name = f"{STEP_MARK}{number}"
+        yield Mark(name=name, stage="start", device=-1, time_us=int(start_us))
+        yield Mark(name=name, stage="end", device=-1, time_us=int(end_us))
+
+
+def _tensors(records: Sequence[TensorRecord]) -> KnownTensors:
+    return KnownTensors(
+        category=tuple(it.category for it in records),
+        address=_int64(it.address for it in records),
+        bytes=_int64(it.bytes for it in records),
+        time_us=_int64(int(it.time_us) for it in records),
     )
 
 

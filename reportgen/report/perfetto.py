@@ -1,0 +1,99 @@
+"""``step.perfetto.json.gz``: one step to open in Perfetto, with the budget's causes and the findings as tracks.
+
+The file is a chrome trace. It needs none of the packages that documents are made with.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.analysis.step_export import Slice, StepExport, Track
+    from reportgen.findings.model import Finding
+
+FILE_NAME = "step.perfetto.json.gz"
+# Processes group tracks in the viewer; they are shown in this order.
+_PROCESSES = {"findings": "Findings", "budget": "Where the step's time goes", "host": "Host", "device": "Device"}
+
+Event = dict[str, Any]
+
+
+def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ()) -> None:
+    """Write `export` to `path`; findings that name a place in the step's trace are painted there.
+
+    Equal input gives an equal file.
+    """
+    document = {
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "case": export.case,
+            "trace": export.trace,
+            "step": export.step,
+            "step_start_us_in_trace": export.origin_us,
+            "slices_dropped": export.num_dropped,
+        },
+        "traceEvents": list(_events(export, findings)),
+    }
+    path.write_bytes(gzip.compress(msgspec.json.encode(document), mtime=0))
+
+
+def _events(export: StepExport, findings: Sequence[Finding]) -> Iterator[Event]:
+    processes = {group: number for number, group in enumerate(_PROCESSES, start=1)}
+    for group, number in processes.items():
+        yield _metadata("process_name", number, 0, name=_PROCESSES[group])
+        yield _metadata("process_sort_index", number, 0, sort_index=number)
+    # Names of threads are unique across the file, so that a flow finds its ends.
+    for thread, track in enumerate(export.tracks, start=1):
+        yield from _track_events(track, processes[track.group], thread)
+    yield from _finding_events(export, findings, processes["findings"])
+
+
+def _track_events(track: Track, process: int, thread: int) -> Iterator[Event]:
+    yield _metadata("thread_name", process, thread, name=track.name)
+    yield _metadata("thread_sort_index", process, thread, sort_index=thread)
+    for piece in track.slices:
+        yield _complete(piece.name, piece.start_us, piece.duration_us, process, thread, piece.args)
+        if piece.flow is not None:
+            yield _flow(piece, track, process, thread)
+
+
+def _finding_events(export: StepExport, findings: Sequence[Finding], process: int) -> Iterator[Event]:
+    """Paint each finding of the case on a track of its own, since places of two findings may overlap."""
+    end_us = export.origin_us + export.duration_us
+    for thread, finding in enumerate(findings, start=1):
+        places = [
+            place
+            for place in finding.where
+            if place.trace == export.trace and place.end_us > export.origin_us and place.start_us < end_us
+        ]
+        if not places or finding.case not in (None, export.case):
+            continue
+        yield _metadata("thread_name", process, thread, name=f"{finding.id}: {finding.title}")
+        for place in places:
+            start_us = max(place.start_us - export.origin_us, 0.0)
+            length_us = min(place.end_us - export.origin_us, export.duration_us) - start_us
+            yield _complete(finding.title, start_us, length_us, process, thread, {"do": finding.action})
+
+
+def _complete(name: str, start_us: float, duration_us: float, process: int, thread: int, args: Event) -> Event:
+    event: Event = {"ph": "X", "name": name, "ts": round(start_us, 3), "dur": round(duration_us, 3)}
+    event |= {"pid": process, "tid": thread}
+    return event | {"args": args} if args else event
+
+
+def _flow(piece: Slice, track: Track, process: int, thread: int) -> Event:
+    """Return one end of the arrow from a launch to its activity; it binds to the slice that encloses its moment."""
+    event: Event = {"name": "launch", "cat": "launch", "id": piece.flow, "pid": process, "tid": thread}
+    if track.group == "device":
+        return event | {"ph": "f", "bp": "e", "ts": round(piece.start_us, 3)}
+    return event | {"ph": "s", "ts": round(piece.start_us, 3)}
+
+
+def _metadata(kind: str, process: int, thread: int, **args: Any) -> Event:
+    return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": args}

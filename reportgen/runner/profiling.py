@@ -1,0 +1,79 @@
+"""The two profiled windows: the timeline, as light as can be, and the detail with shapes, memory and stacks."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from reportgen.runner.schedule import Window
+from reportgen.runner.stepping import Stepper
+
+# Level 9 takes four times as long for a twentieth less.
+_COMPRESSION = 5
+
+
+def record_window(
+    stepper: Stepper, device: torch.device, window: Window, kind: Literal["timeline", "detail"], path: Path
+) -> None:
+    """Profile a window of steps and write its trace to `path`, whole or not at all.
+
+    The profiler is prepared, warmed up on steps that it does not record, and opened on a drained device. Inside the
+    window the device is waited for only where steps start on an idle one, and then between the steps' marks.
+    """
+    deep = kind == "detail"
+    activities = [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+    profiler = profile(activities=activities, record_shapes=deep, profile_memory=deep, with_stack=deep)
+    profiler.prepare_trace()
+    opened = False
+    try:
+        _warm_up(stepper, window.warmup_steps)
+        profiler.start_trace()
+        opened = True
+        _run_marked(stepper, window.recorded_steps)
+    finally:
+        if not opened:  # a profiler that was prepared can be put away only once it has been started
+            profiler.start_trace()
+        profiler.stop_trace()
+    _export(profiler, path)
+
+
+def start_profiler_once(device: torch.device) -> None:
+    """Run one throw-away cycle on a trivial operation: the first one loads and starts the device's tracing library."""
+    activities = [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+    with profile(activities=activities):
+        torch.zeros(1, device=device).add_(1)
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+
+def _warm_up(stepper: Stepper, num_steps: int) -> None:
+    for _ in range(num_steps):
+        stepper.prepare()
+        stepper.run()
+    stepper.clock.drain()
+
+
+def _run_marked(stepper: Stepper, num_steps: int) -> None:
+    """Run steps, each under a mark of its own: what prepares a step belongs to none."""
+    for _ in range(num_steps):
+        stepper.prepare()
+        with record_function(f"ProfilerStep#{stepper.num_run}"):
+            stepper.run()
+    stepper.clock.drain()
+
+
+def _export(profiler: profile, path: Path) -> None:
+    plain, packed = path.with_suffix(".exported"), path.with_suffix(".partial")
+    try:
+        profiler.export_chrome_trace(str(plain))
+        with plain.open("rb") as source, gzip.open(packed, "wb", compresslevel=_COMPRESSION) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        packed.replace(path)
+    finally:
+        plain.unlink(missing_ok=True)
+        packed.unlink(missing_ok=True)
