@@ -13,7 +13,7 @@ import numpy as np
 
 from reportgen.trace.autograd import find_forward_operators
 from reportgen.trace.call_names import COMMUNICATION, match_names
-from reportgen.trace.calltree import CallTree, build_call_tree
+from reportgen.trace.calltree import CallTree, build_call_tree, nearest_with
 from reportgen.trace.columns import (
     Activities,
     ActivityKind,
@@ -28,7 +28,8 @@ from reportgen.trace.columns import (
 )
 from reportgen.trace.correlation import count_activities, find_launching_calls, find_queued_before
 from reportgen.trace.coverage import measure_coverage
-from reportgen.trace.steps import find_step_at, find_steps, find_window_end, find_window_start
+from reportgen.trace.quality import find_flaws
+from reportgen.trace.steps import find_step_at, find_steps, find_window_end, find_window_start, separate_step_marks
 
 
 def link(unlinked: Trace) -> Trace:
@@ -36,6 +37,7 @@ def link(unlinked: Trace) -> Trace:
 
     The tables must be sorted by start (ties: the longer first); notices that are already there are kept.
     """
+    unlinked = separate_step_marks(unlinked)
     operator_tree = build_call_tree(*_spans(unlinked.operators))
     frame_tree = build_call_tree(*_spans(unlinked.frames))
     trace = dataclasses.replace(
@@ -52,13 +54,14 @@ def link(unlinked: Trace) -> Trace:
         operators=_link_operators(trace, operator_tree, frame_tree),
         calls=calls,
         memory=_link_memory(trace, operator_tree, frame_tree),
-        activities=_link_activities(trace, calls, launching, queued_before),
+        activities=_link_activities(trace, calls, launching, queued_before, operator_tree.parent),
         window_start_ns=opened_ns,
         window_end_ns=find_window_end(trace, opened_ns, launching, queued_before),
         device_expected=_shows_a_device(trace),
         device_recorded=len(trace.activities.start_ns) > 0,
     )
-    return dataclasses.replace(linked, coverage=measure_coverage(linked))
+    measured = dataclasses.replace(linked, coverage=measure_coverage(linked))
+    return dataclasses.replace(measured, notices=(*unlinked.notices, *find_flaws(measured)))
 
 
 def _shows_a_device(trace: Trace) -> bool:
@@ -105,19 +108,33 @@ def _link_memory(trace: Trace, operator_tree: CallTree, frame_tree: CallTree) ->
     )
 
 
-def _link_activities(trace: Trace, calls: Calls, launching: Int32, queued_before: Bool) -> Activities:
+def _link_activities(
+    trace: Trace, calls: Calls, launching: Int32, queued_before: Bool, operator_parent: Int32
+) -> Activities:
     activities = trace.activities
     owned = (launching >= 0) & ~queued_before
     operator = np.full(len(launching), -1, dtype=np.int32)
     operator[owned] = calls.operator[launching[owned]]
     step = np.full(len(launching), -1, dtype=np.int32)
     step[owned] = calls.step[launching[owned]]
-    is_kernel = activities.kind == ActivityKind.KERNEL
+    communication = (activities.kind == ActivityKind.KERNEL) & match_names(
+        COMMUNICATION, trace.names, activities.name
+    )
     return dataclasses.replace(
         activities,
         call=launching,
         operator=operator,
         step=step,
         before_window=queued_before,
-        communication=is_kernel & match_names(COMMUNICATION, trace.names, activities.name),
+        communication=communication,
+        process_group=_process_groups(trace, communication, operator, operator_parent),
     )
+
+
+def _process_groups(trace: Trace, communication: Bool, operator: Int32, operator_parent: Int32) -> Int32:
+    """Give the group that a communication kernel names, else the one that the operator around its launch does."""
+    recorded = trace.operators.process_group
+    around = np.append(nearest_with(operator_parent, recorded >= 0), -1)[operator]
+    group = np.where((around >= 0) & communication, np.append(recorded, -1)[around], -1)
+    own = trace.activities.process_group
+    return np.where(own >= 0, own, group).astype(np.int32)

@@ -6,17 +6,37 @@ meanwhile; those are no steps. What happens on any thread while a step's span is
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.trace.columns import Bool, Int32, Int64, Steps
+from reportgen.trace.columns import Annotations, Bool, Int32, Int64, Operators, Steps
 
 if TYPE_CHECKING:
-    from reportgen.trace.columns import Activities, Annotations, Calls, Trace
+    from reportgen.trace.columns import Activities, Calls, Trace
 
 _STEP_NAME = re.compile(r"ProfilerStep\s?#\s?(\d+)")
+
+
+def separate_step_marks(trace: Trace) -> Trace:
+    """Move step marks that the exporter of 2021 wrote as operators to the annotations."""
+    codes = [code for code, name in enumerate(trace.names) if _STEP_NAME.fullmatch(name)]
+    marks = np.isin(trace.operators.name, codes)
+    if not marks.any():
+        return trace
+    columns = {field.name: getattr(trace.operators, field.name) for field in dataclasses.fields(Operators)}
+    annotations = {
+        field.name: np.concatenate([getattr(trace.annotations, field.name), columns[field.name][marks]])
+        for field in dataclasses.fields(Annotations)
+    }
+    order = np.lexsort((-annotations["end_ns"], annotations["start_ns"]))
+    return dataclasses.replace(
+        trace,
+        operators=Operators(**{name: column[~marks] for name, column in columns.items()}),
+        annotations=Annotations(**{name: column[order] for name, column in annotations.items()}),
+    )
 
 
 def find_steps(annotations: Annotations, names: tuple[str, ...]) -> Steps:
