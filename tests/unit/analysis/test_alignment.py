@@ -3,9 +3,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reportgen.analysis import alignment
 from reportgen.analysis.alignment import align
 
 sequences = st.lists(st.integers(0, 4), max_size=14)
@@ -41,9 +43,12 @@ def test_a_replaced_event_has_no_partner() -> None:
     assert partners([1, 2, 3], [1, 5, 3]) == [0, -1, 2]
 
 
-@given(sequences, sequences)
-def test_partners_are_equal_ordered_and_as_many_as_possible(one: list[int], other: list[int]) -> None:
-    found = partners(one, other)
+@pytest.mark.parametrize("table_bits", [alignment._TABLE_BITS, 12])  # whole, and in halves
+@given(one=sequences, other=sequences)
+def test_partners_are_equal_ordered_and_as_many_as_possible(table_bits: int, one: list[int], other: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "_TABLE_BITS", table_bits)
+        found = partners(one, other)
     joined = [(i, j) for i, j in enumerate(found) if j >= 0]
 
     assert all(one[i] == other[j] for i, j in joined)
