@@ -148,7 +148,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         reason=recorded.reason if recorded else None,
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
-        notices=collect_notices(recorded, inputs.timeline, inputs.detail),
+        notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 
 

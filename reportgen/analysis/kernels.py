@@ -46,13 +46,14 @@ def rank_kernels(trace: Trace, counted: Counted) -> Cut[Kernel]:
     whole = float(sums.sum())
 
     def row(index: int) -> Kernel:
+        num_calls, sum_us = float(calls[index]), float(sums[index]) / 1e3
         return Kernel(
             name=trace.names[name[first[index]]],
             category=_CATEGORIES[int(kind[first[index]])],
-            calls_per_step=calls[index] / counted.num_steps,
-            us_per_step=sums[index] / 1e3 / counted.num_steps,
-            share_of_device=sums[index] / whole if whole else 0.0,
-            mean_us=sums[index] / calls[index] / 1e3,
+            calls_per_step=num_calls / counted.num_steps,
+            us_per_step=sum_us / counted.num_steps,
+            share_of_device=sum_us * 1e3 / whole if whole else 0.0,
+            mean_us=sum_us / num_calls,
             min_us=float(shortest[index]) / 1e3,
             max_us=float(longest[index]) / 1e3,
         )

@@ -155,8 +155,8 @@ def _largest(attribution: Attribution, events: _Events, counted: Counted) -> tup
             bytes=int(size[first[index]]),
             operator=known.name if known else None,
             input_shapes=known.signature.shapes if known and known.signature else None,
-            count_per_step=times[index] / counted.num_steps,
-            held_us=freed[index] / num_freed[index] / 1e3 if num_freed[index] else None,
+            count_per_step=float(times[index]) / counted.num_steps,
+            held_us=float(freed[index] / num_freed[index]) / 1e3 if num_freed[index] else None,
             source=attribution.frames.sources[code] if code >= 0 else None,
         )
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.recording import PassName, PassRecord, RecordedCase
-    from reportgen.trace.columns import Trace
+    from reportgen.trace.columns import Trace, TraceNotice
+    from reportgen.trace.memory_columns import MemoryHistory
 
 # What a case cannot say without a pass. The order is that in which the passes run.
 _ANSWERS: dict[PassName, str] = {
@@ -25,24 +26,41 @@ _ANSWERS: dict[PassName, str] = {
 _DECISIVE: frozenset[PassName] = frozenset({"timing", "timeline", "detail"})
 
 
-def collect_notices(recorded: RecordedCase | None, timeline: Trace | None, detail: Trace | None) -> tuple[Notice, ...]:
-    """Gather notices of a case, each code and text once: of its passes, then of its traces."""
+# What only the detail pass records: that the timeline pass lacks it is no news.
+_ASKED_OF_DETAIL = ("stacks-", "shapes-", "memory-", "flops-")
+
+
+def collect_notices(
+    recorded: RecordedCase | None, timeline: Trace | None, detail: Trace | None, snapshot: MemoryHistory | None = None
+) -> tuple[Notice, ...]:
+    """Gather notices of a case: of its passes, of its traces, of its memory history.
+
+    Of two passes each is heard on what is taken from it. What else the detail pass lacks is said only where it can
+    make a conclusion wrong.
+    """
     found = [*_of_passes(recorded)] if recorded is not None else []
-    for trace in (timeline, detail):
-        if trace is not None:
-            found += _of_trace(trace)
-    return tuple({(notice.code, notice.text): notice for notice in found}.values())
+    if timeline is None or detail is None or timeline is detail:
+        found += [_notice(notice) for trace in (timeline or detail,) if trace is not None for notice in trace.notices]
+    else:
+        found += [_notice(said) for said in timeline.notices if not said.code.startswith(_ASKED_OF_DETAIL)]
+        for said in detail.notices:
+            if said.code.startswith(_ASKED_OF_DETAIL):
+                found.append(_notice(said))
+            elif said.affects_conclusions:
+                found.append(_notice(said, prefix="Detail pass: "))
+    if snapshot is not None:
+        found += [_notice(said) for said in snapshot.notices]
+    return tuple(found)
 
 
-def _of_trace(trace: Trace) -> Iterator[Notice]:
-    for notice in trace.notices:
-        yield Notice(
-            code=notice.code,
-            text=notice.text,
-            count=notice.count,
-            share=notice.share,
-            affects_conclusions=notice.affects_conclusions,
-        )
+def _notice(said: TraceNotice, prefix: str = "") -> Notice:
+    return Notice(
+        code=said.code,
+        text=prefix + said.text,
+        count=said.count,
+        share=said.share,
+        affects_conclusions=said.affects_conclusions,
+    )
 
 
 def _of_passes(recorded: RecordedCase) -> Iterator[Notice]:

@@ -53,8 +53,13 @@ def test_what_a_crash_left_is_still_analysed() -> None:
     assert case.operators.total == 0
 
 
-def test_a_notice_of_both_passes_is_said_once(read: Callable[..., Trace]) -> None:
-    timeline, detail = read(op("a", 0, 1), name="t.json"), read(op("a", 0, 1), name="d.json")
-    once = analyze_case(CaseInputs(name="a", timeline=timeline, detail=timeline)).notices
+def test_each_pass_is_heard_on_what_is_taken_from_it(read: Callable[..., Trace]) -> None:
+    timeline = read(op("a", 0, 1), name="t.json")
+    detail = read(op("a", 0, 1, **{"Input Dims": [[2]], "Input type": ["float"]}), name="d.json")
+    alone = {notice.code for notice in analyze_case(CaseInputs(name="a", timeline=timeline, detail=timeline)).notices}
+    both = [notice.code for notice in analyze_case(CaseInputs(name="a", timeline=timeline, detail=detail)).notices]
 
-    assert analyze_case(CaseInputs(name="a", timeline=timeline, detail=detail)).notices == once
+    assert "shapes-not-recorded" in alone
+    assert "shapes-not-recorded" not in both
+    assert "steps-not-marked" in both
+    assert len(both) == len(set(both))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from reportgen.analysis.case import CaseInputs, analyze_case
@@ -142,3 +143,11 @@ def test_a_light_pass_gets_shapes_and_functions_from_a_detailed_one(shared_trace
     assert sum(row.host_us_per_step or 0 for row in case.operators.items) == pytest.approx(
         sum(row.host_us_per_step or 0 for row in alone.operators.items)
     )
+
+
+@pytest.mark.parametrize("folder", ["planted", "gpt2", "public"])
+def test_every_trace_gives_numbers_that_survive_being_written(shared_traces: Path, folder: str) -> None:
+    for path in sorted((shared_traces / folder).glob("*.json.gz")):
+        case = analyzed(path)
+
+        assert msgspec.json.decode(msgspec.json.encode(case), type=CaseAnalysis) == case, path.name
