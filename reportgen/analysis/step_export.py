@@ -70,11 +70,9 @@ def export_step(
     step, start_ns, end_ns = picked
     trace = attribution.timeline
     builder = _Builder(attribution, start_ns, end_ns)
-    tracks = [
-        *(_budget_track(budget, start_ns, end_ns) if budget is not None else ()),
-        *builder.host(),
-        *builder.device(),
-    ]
+    tracks = [_budget_track(budget, start_ns, end_ns)] if budget is not None else []
+    tracks += builder.host()
+    tracks += builder.device()
     return StepExport(
         case=case,
         trace=trace.info.path.name,
@@ -181,5 +179,8 @@ class _Builder:
         return args
 
     def _slice(self, name: str, start_ns: int, end_ns: int, args: dict[str, Json], flow: int | None) -> Slice:
-        start = (int(start_ns) - self._start_ns) / 1e3
-        return Slice(name=name, start_us=start, duration_us=int(end_ns - start_ns) / 1e3, args=args, flow=flow)
+        start = max(int(start_ns), self._start_ns)
+        end = min(int(end_ns), self._end_ns)
+        return Slice(
+            name=name, start_us=(start - self._start_ns) / 1e3, duration_us=(end - start) / 1e3, args=args, flow=flow
+        )

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.model import Notice
+from reportgen.recording import PassRecord, RecordedCase, RecordedTiming, Samples
+from reportgen.trace.columns import Trace
+from tests.trace_builder import op
+
+
+def notices(recorded: RecordedCase) -> dict[str, Notice]:
+    case = analyze_case(CaseInputs(name=recorded.name, recorded=recorded))
+    return {notice.code: notice for notice in case.notices}
+
+
+def test_a_failed_pass_is_said_with_its_reason_and_what_is_lost() -> None:
+    failed = PassRecord(name="detail", outcome="failed", reason="out of memory.")
+    found = notices(RecordedCase(name="a", phase="train", folder="a", outcome="done", passes=(failed,)))
+
+    assert found["pass-failed"].text == (
+        "The pass detail failed: out of memory. Without it shapes, functions and allocations cannot be said."
+    )
+    assert found["pass-failed"].affects_conclusions
+
+
+def test_a_run_that_ended_early_says_which_passes_are_missing() -> None:
+    done = tuple(PassRecord(name=name, outcome="done") for name in ("cold", "timing"))
+    found = notices(RecordedCase(name="a", phase="train", folder="a", outcome="unfinished", passes=done))
+
+    assert found["passes-missing"].count == 4
+    assert "timeline, detail, memory, sync" in found["passes-missing"].text
+    assert found["passes-missing"].affects_conclusions
+
+
+def test_a_pass_that_a_finished_run_left_out_is_no_notice() -> None:
+    done = (PassRecord(name="cold", outcome="done"), PassRecord(name="sync", outcome="skipped", reason="no device"))
+
+    assert notices(RecordedCase(name="a", phase="train", folder="a", outcome="done", passes=done)) == {}
+
+
+def test_what_a_crash_left_is_still_analysed() -> None:
+    timing = RecordedTiming(mode="drained", drained=Samples(samples_us=(10.0, 12.0, 11.0), blocks=(0, 0, 0)))
+    recorded = RecordedCase(
+        name="a", phase="train", folder="a", outcome="failed", reason="it raised", timing=timing, device="cuda:0"
+    )
+    case = analyze_case(CaseInputs(name="a", recorded=recorded, device="NVIDIA H200"))
+
+    assert (case.outcome, case.reason) == ("failed", "it raised")
+    assert case.timing is not None
+    assert case.timing.step_us == 11
+    assert case.device_time is None
+    assert case.operators.total == 0
+
+
+def test_a_notice_of_both_passes_is_said_once(read: Callable[..., Trace]) -> None:
+    timeline, detail = read(op("a", 0, 1), name="t.json"), read(op("a", 0, 1), name="d.json")
+    once = analyze_case(CaseInputs(name="a", timeline=timeline, detail=timeline)).notices
+
+    assert analyze_case(CaseInputs(name="a", timeline=timeline, detail=detail)).notices == once

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reportgen.analysis.model import CaseAnalysis, Lane, Timeline
+from reportgen.analysis.timeline import NUM_BINS
+from tests.trace_builder import activity, kernel, launch, op, step
+
+Analyze = Callable[..., CaseAnalysis]
+
+
+def lanes(case: CaseAnalysis) -> dict[str, Lane]:
+    assert case.timeline is not None
+    return {lane.name: lane for lane in case.timeline.lanes}
+
+
+def timeline(case: CaseAnalysis) -> Timeline:
+    assert case.timeline is not None
+    return case.timeline
+
+
+def test_the_step_of_median_length_is_drawn(analyze: Analyze) -> None:
+    lengths = [900, 100, 120, 110]
+    starts = [0, 900, 1000, 1120]
+    case = analyze(*(step(n, at, length) for n, (at, length) in enumerate(zip(starts, lengths, strict=True), start=1)))
+
+    assert (timeline(case).step, timeline(case).duration_us) == (4, 110)
+
+
+def test_lanes_show_operators_launches_and_each_stream(analyze: Analyze) -> None:
+    case = analyze(
+        *(op("a", 0, 150), launch(10, 10, 1), launch(30, 10, 2)),
+        kernel(100, 50, 1),
+        activity("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 200, 100, 2, 8, bytes=4),
+    )
+    drawn = lanes(case)
+
+    assert timeline(case).duration_us == 300
+    shown = {
+        name: [(piece.start_us, piece.duration_us, piece.part, piece.share) for piece in lane.segments]
+        for name, lane in drawn.items()
+    }
+    assert shown == {
+        "operators": [(0, 150, "launch", 1)],
+        "launches": [(10, 10, "launch-call", 1), (30, 10, "launch-call", 1)],
+        "stream 7": [(100, 50, "compute", 1)],
+        "stream 8": [(200, 100, "copy", 1)],
+    }
+
+
+def test_a_bin_shows_how_much_of_it_is_filled(analyze: Analyze) -> None:
+    case = analyze(launch(0, 1, 1), launch(1, 1, 2), kernel(60, 1.5, 1), kernel(599, 1, 2))  # bins of 2 µs
+
+    assert [(piece.start_us, piece.share) for piece in lanes(case)["stream 7"].segments] == [(60, 0.75), (598, 0.5)]
+
+
+def test_a_lane_stays_small_whatever_the_number_of_events(analyze: Analyze) -> None:
+    events = [event for c in range(1, 900) for event in (launch(2 * c, 1, c), kernel(3000 + 3 * c, 1 + c % 2, c))]
+
+    assert all(len(lane.segments) <= NUM_BINS for lane in lanes(analyze(*events)).values())
+
+
+def test_without_a_device_the_host_computes(analyze: Analyze) -> None:
+    assert {piece.part for piece in lanes(analyze(op("a", 0, 10)))["operators"].segments} == {"compute"}
+
+
+def test_a_trace_without_events_has_no_strip(analyze: Analyze) -> None:
+    assert analyze().timeline is None
