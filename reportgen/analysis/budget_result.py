@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reportgen.analysis.model import BUDGET_PARTS, Budget, BudgetPart, CauseRow
+from reportgen.analysis.model import BUDGET_PARTS, Budget, BudgetPart, CauseRow, Notice
 
 if TYPE_CHECKING:
-    from reportgen.trace.columns import Int8, Int32, Int64
+    from reportgen.trace.columns import Bool, Int8, Int32, Int64
 
 # Codes of the columns `part` and `cause`: positions in BUDGET_PARTS.
 PART_CODE: dict[BudgetPart, int] = {part: code for code, part in enumerate(BUDGET_PARTS)}
@@ -61,8 +61,11 @@ class Waits:
     # Row of Trace.calls that the wait is charged to: the synchronization or blocking copy that drained the queue, the
     # allocator's call, for launch-call and turnaround the launch itself; -1 for host code that is no runtime call.
     call: Int32
+    # A late launch after a drained queue, rather than the wait, allocation or stall itself that drained it.
+    refill: Bool
     # The wait without the profiler's share, on the scale of the budget: grouped by cause, summed and divided by the
-    # number of intervals it is the budget's `us_per_step`. Never more than the stretch is long, never negative.
+    # number of intervals it is the budget's `us_per_step` (but for build, see `first_lap_us`). Never negative; never
+    # more than the stretch is long, unless the profiled steps were faster than the unprofiled ones.
     true_us: NDArray[np.float64]
 
 
@@ -97,7 +100,11 @@ class BudgetResult:
     profiler_low_us: float
     profiler_high_us: float
     profiler_us: float
-    causes: tuple[CauseRow, ...]  # waits by cause as `true_us` has them, per step, largest first
+    causes: tuple[CauseRow, ...]  # waits by cause as the budget has them, per step, largest first
+    # Part of build that no wait shows: what first visits cost in the timing pass where the profiled steps, of the same
+    # shapes, had nothing left to build. µs per step.
+    first_lap_us: float = 0.0
+    notices: tuple[Notice, ...] = ()
 
     @property
     def num_intervals(self) -> int:
