@@ -58,13 +58,21 @@ def load_model(case, device):
         dtype = torch.float32
         provenance["dtype"] = "float32 in place of float16, which is slow on a CPU"
     if case.weights is not None:
-        model = GPT2LMHeadModel.from_pretrained(case.weights, local_files_only=True)
+        model = load_pretrained(case.weights)
         provenance["weights"] = f"pretrained, from {case.weights}"
     else:
         torch.manual_seed(0)
         model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset]))
         provenance["weights"] = "random, in the configuration of GPT-2 124M" + (", made tiny" if case.preset else "")
     return model.to(device, dtype).eval(), provenance
+
+
+def load_pretrained(weights):
+    """Return the model in the folder, or of the cached checkpoint, `weights`."""
+    try:
+        return GPT2LMHeadModel.from_pretrained(weights, local_files_only=True)
+    except OSError as error:
+        raise ValueError(f"weights={weights}: no such folder or cached checkpoint; nothing is downloaded") from error
 
 
 def random_ids(model, batch, length, device, num_more=0):

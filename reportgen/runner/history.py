@@ -10,6 +10,7 @@ import msgspec
 import torch
 
 from reportgen.runner.failures import NotApplicableError
+from reportgen.runner.owned import OwnedStorages
 from reportgen.runner.stepping import Stepper
 
 # Three equal points show growth; two would only show a difference.
@@ -21,8 +22,8 @@ _MAX_ENTRIES = 200_000
 def record_history(stepper: Stepper, device: torch.device, path: Path) -> None:
     """Write the allocator's history over `NUM_STEPS` steps to `path`: torch's snapshot as JSON, no pickle.
 
-    To the keys of the snapshot it adds ``steps``: start and end of each step, in microseconds of the wall clock, which
-    is the clock of the entries' ``time_us``.
+    To the keys of the snapshot it adds ``steps``, start and end of each step in microseconds of the wall clock, which
+    is the clock of the entries' ``time_us``, and ``tensors``, the storage whose owner is known (`OwnedStorage`).
     """
     if device.type != "cuda":
         raise NotApplicableError("the host's allocator keeps no history")
@@ -30,13 +31,14 @@ def record_history(stepper: Stepper, device: torch.device, path: Path) -> None:
     memory = torch.cuda.memory
     memory._record_memory_history("all", context="all", stacks="python", max_entries=_MAX_ENTRIES, clear_history=True)
     try:
-        steps = [_timed_step(stepper) for _ in range(NUM_STEPS)]
+        with OwnedStorages(stepper.step) as owned:
+            steps = [_timed_step(stepper) for _ in range(NUM_STEPS)]
         snapshot = memory._snapshot(device)
     finally:
         memory._record_memory_history(None)
     partial = path.with_suffix(".partial")
     with gzip.open(partial, "wb", compresslevel=5) as target:
-        target.write(msgspec.json.encode({**snapshot, "steps": steps}))
+        target.write(msgspec.json.encode({**snapshot, "steps": steps, "tensors": owned.all()}))
     partial.replace(path)
 
 

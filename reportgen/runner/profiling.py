@@ -68,7 +68,7 @@ def _run_marked(stepper: Stepper, num_steps: int) -> None:
 
 
 def _export(profiler: profile, path: Path) -> None:
-    plain, packed = path.with_suffix(".exported"), path.with_suffix(".partial")
+    plain, packed = path.with_suffix(""), path.with_suffix(".partial")  # timeline.json beside timeline.json.gz
     try:
         profiler.export_chrome_trace(str(plain))
         with plain.open("rb") as source, gzip.open(packed, "wb", compresslevel=_COMPRESSION) as target:

@@ -45,8 +45,7 @@ class Block:
 class Stepper:
     """The steps of a case, one after the other.
 
-    Where the step has a `before`, steps are counted through a lap and prepared on a drained device. `is_first_lap` is
-    True as long as no index came twice.
+    Where the step has a `before`, steps are counted through a lap and prepared on a drained device.
     """
 
     def __init__(self, step: Step, clock: Clock) -> None:
@@ -54,12 +53,17 @@ class Stepper:
         self.clock = clock
         self.index = 0
         self.num_run = 0
-        self.is_first_lap = True
+        self._num_laps_begun = 1
 
     @property
     def is_drained(self) -> bool:
         """Whether each step starts on an idle device: the workload says so, or `before` makes it so."""
         return self.step.mode == "drained" or self.step.before is not None
+
+    @property
+    def is_first_lap(self) -> bool:
+        """Whether no index came twice; always so where steps are not counted in laps."""
+        return self.step.before is None or self._num_laps_begun == 1
 
     @property
     def num_first_visits_left(self) -> int | None:
@@ -87,7 +91,7 @@ class Stepper:
     def start_lap(self) -> None:
         """Go back to the lap's first step: from here on every step is seen again."""
         self.index = 0
-        self.is_first_lap = False
+        self._num_laps_begun += 1
 
 
 def time_block(stepper: Stepper, num_steps: int) -> Block:

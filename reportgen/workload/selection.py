@@ -16,15 +16,17 @@ def select_cases(
 ) -> tuple[Case, ...]:
     """Return those of `cases` that are named (all where none is), with their parameters set and swept.
 
-    A setting without a case goes to every chosen case that declares its key. A sweep makes one case of each value,
-    named ``prefill[batch=8]``; several sweeps multiply. Raises `UsageError` for what no chosen case has.
+    A setting without a case goes to every case that declares its key. A sweep makes one case of each value, named
+    ``prefill[batch=8]``; several sweeps multiply. Raises `UsageError` for a case or a key that there is not.
     """
-    chosen = _named(tuple(cases), tuple(names))
+    names, chosen = tuple(names), tuple(cases)
+    _check_names(chosen, names)
     for setting in settings:
         case_name, key, text = _split("--set", setting, chosen)
         declaring = _declaring(chosen, case_name, key, setting)
         value = parse_value(text)
         chosen = tuple(case.with_parameters({key: value}) if case.name in declaring else case for case in chosen)
+    chosen = tuple(case for case in chosen if not names or case.name in names)
     for sweep in sweeps:
         case_name, key, text = _split("--sweep", sweep, chosen)
         declaring = _declaring(chosen, case_name, key, sweep)
@@ -44,12 +46,11 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def _named(cases: tuple[Case, ...], names: tuple[str, ...]) -> tuple[Case, ...]:
+def _check_names(cases: tuple[Case, ...], names: tuple[str, ...]) -> None:
     known = [case.name for case in cases]
     for name in names:
         if name not in known:
             raise UsageError(f"--case {name}: no such case; there are {', '.join(known)}." + did_you_mean(name, known))
-    return tuple(case for case in cases if not names or case.name in names)
 
 
 def _split(option: str, text: str, cases: tuple[Case, ...]) -> tuple[str | None, str, str]:

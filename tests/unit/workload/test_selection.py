@@ -31,6 +31,12 @@ def test_a_setting_with_a_case_goes_to_it_alone():
     assert _values(select_cases(CASES, settings=["decode.batch=8"]), "batch") == [1, 8]
 
 
+def test_a_setting_for_a_case_that_is_not_chosen_changes_nothing():
+    (case,) = select_cases(CASES, names=["prefill"], settings=["past_len=8", "decode.batch=8", "batch=2"])
+
+    assert (case.name, case.batch) == ("prefill", 2)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -57,7 +63,7 @@ def test_a_value_is_json_where_it_is_json_and_text_otherwise(text, value):
         ({"settings": ["dekode.batch=8"]}, r"no case 'dekode'.*Did you mean decode\?"),
         ({"settings": ["batch"]}, "write --set KEY=VALUE"),
         ({"settings": ["=8"]}, "write --set KEY=VALUE"),
-        ({"names": ["prefill"], "settings": ["past_len=8"]}, "no case declares 'past_len'"),
+        ({"names": ["prefill"], "sweeps": ["past_len=8"]}, "no case declares 'past_len'"),
         ({"sweeps": ["batch="]}, "write --sweep KEY=V1,V2"),
         ({"sweeps": ["bach=1,2"]}, r"Did you mean batch\?"),
     ],

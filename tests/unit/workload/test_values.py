@@ -59,7 +59,7 @@ def test_an_unknown_phase_is_refused_with_the_closest_one():
 
 
 def test_a_parameter_that_json_cannot_hold_is_refused():
-    with pytest.raises(UsageError, match="case 'a': dtype=.* is no JSON value"):
+    with pytest.raises(UsageError, match=r"case 'a': dtype=.* is no JSON value"):
         Case("a", phase="forward", dtype=object())
 
 
