@@ -7,13 +7,14 @@ the result links like a long recording. SMALL may be gzipped, and LARGE is where
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import gzip
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, cast
 
 # What a copy changes: times, ids that join events, and the number of the step.
 _CHANGING = re.compile(
@@ -76,7 +77,9 @@ def read_template(path: Path) -> Template:
         fixed=fixed,
         counters=counters,
         num_events=body.count(b'"ph":'),
-        strides={kind: _stride(kind, [value for of, value, _ in counters if of == kind]) for kind in ("ts", "id", "step")},
+        strides={
+            kind: _stride(kind, [value for of, value, _ in counters if of == kind]) for kind in ("ts", "id", "step")
+        },
     )
 
 
@@ -98,17 +101,23 @@ def texts(template: Template, num_events: int) -> Iterator[bytes]:
     yield template.tail
 
 
+def write_trace(template: Template, path: Path, num_events: int) -> None:
+    """Write a trace of at least `num_events` to `path`, compressed where its name ends in ``.gz``."""
+    with contextlib.ExitStack() as stack:
+        file: IO[bytes] = stack.enter_context(path.open("wb"))
+        if path.suffix == ".gz":
+            file = stack.enter_context(gzip.open(file, "wb", compresslevel=6))
+        for text in texts(template, num_events):
+            file.write(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("small", type=Path)
     parser.add_argument("large", type=Path)
     parser.add_argument("num_events", type=int)
     options = parser.parse_args()
-    gzipped = options.large.suffix == ".gz"
-    file = gzip.open(options.large, "wb", compresslevel=6) if gzipped else options.large.open("wb")
-    with cast("BinaryIO", file):
-        for text in texts(read_template(options.small), options.num_events):
-            file.write(text)
+    write_trace(read_template(options.small), options.large, options.num_events)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,9 @@ class Damage:
             ("text-not-utf8", self.num_encoding, "bytes that are no UTF-8: replaced"),
         )
         return [
-            TraceNotice(code=code, text=f"{fmt.plural(count, 'event')} {fmt.noun(count, 'has', 'have')} {what}.", count=count)
+            TraceNotice(
+                code=code, text=f"{fmt.plural(count, 'event')} {fmt.noun(count, 'has', 'have')} {what}.", count=count
+            )
             for code, count, what in repairs
             if count
         ]

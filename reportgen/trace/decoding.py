@@ -48,7 +48,8 @@ class EventDecoder:
                 args, num_left_out = Args(), 1
         else:
             args = Args()
-        event, num_fields = decode_fields(values, ExactEvent if self.is_exact else Event)
+        event: AnyEvent
+        event, num_fields = decode_fields(values, ExactEvent) if self.is_exact else decode_fields(values, Event)
         event.args = args
         return event, num_left_out + num_fields
 
@@ -74,4 +75,3 @@ def decode_fields(values: Mapping[str, Raw], record_type: type[Record]) -> tuple
 def decode_top(text: bytes) -> Top:
     """Decode what stands around the events, with `text` as a whole object; raise one of `NotDecoded` for no object."""
     return decode_fields(_KEYS.decode(text), Top)[0]
-

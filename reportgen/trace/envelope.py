@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -52,19 +53,17 @@ def read_head(blocks: Iterator[bytes], damage: Damage) -> Head:
 
 
 def _object_head(text: bytes, damage: Damage) -> Head | None:
-    keys = []
-    for key in _EVENTS_KEY.finditer(text):
-        keys.append(key)
+    # The text before the events, closed, is an object only if the key in front of them is the object's own.
+    closed = {}
+    for key in itertools.islice(_EVENTS_KEY.finditer(text), _MOST_KEYS):
+        closed[key.end()] = text[: key.end()].removeprefix(_BYTE_ORDER_MARK) + b"]}"
         try:
-            # The text before the events, closed here, is an object only if this key is its own.
-            return Head("object", decode_top(text[: key.end()].removeprefix(_BYTE_ORDER_MARK) + b"]}"), text[key.end() :])
+            return Head("object", decode_top(closed[key.end()]), text[key.end() :])
         except NotDecoded:
-            if len(keys) == _MOST_KEYS:
-                break
-    if not keys:
-        return None
-    before = text[: keys[0].end()].removeprefix(_BYTE_ORDER_MARK) + b"]}"
-    return Head("object", _repaired_top(before, damage), text[keys[0].end() :])
+            continue
+    for end, before in closed.items():
+        return Head("object", _repaired_top(before, damage), text[end:])
+    return None
 
 
 def read_tail(text: bytes, damage: Damage) -> Top:

@@ -44,8 +44,8 @@ def _read(path: Path, progress: Callable[[float], None] | None) -> Trace:
         try:
             stream.read()
         except NoTraceError as error:
-            reason = error if source.end is SourceEnd.COMPLETE else "its compressed data is damaged at the beginning"
-            raise InputUnreadable(f"{path} is no PyTorch trace: {reason}") from error
+            what = str(error) if source.end is SourceEnd.COMPLETE else "its compressed data is damaged at the beginning"
+            raise InputUnreadable(f"{path} is no PyTorch trace: {what}") from error
         damage.source_end = source.end
     num_events = collected.builder.num_events
     if reason := _why_nothing(stream, damage, collected):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from io import BufferedReader
+from pathlib import Path
 
 from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 from reportgen.errors import InputUnreadable
 
@@ -81,7 +82,7 @@ class Source:
                 member = isal_zlib.decompressobj(wbits=_WITH_GZIP_HEADER)
             try:
                 yield member.decompress(pending, BLOCK_BYTES)
-            except isal_zlib.error:
+            except IsalError:  # type: ignore[misc]  # isal ships no types
                 self.end = SourceEnd.DAMAGED
                 return
             pending = member.unused_data if member.eof else member.unconsumed_tail

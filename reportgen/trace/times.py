@@ -39,7 +39,7 @@ def to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool
 
 
 def _decimals_to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool]:
-    missing = [time is None or not abs(time) < LARGEST_US for time in times_us]
+    missing = [time is None or not -LARGEST_US < time < LARGEST_US for time in times_us]
     nanoseconds = [
         0 if lacks or time is None else round(Decimal(time) * 1000)
         for time, lacks in zip(times_us, missing, strict=True)
