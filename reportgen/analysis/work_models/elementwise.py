@@ -69,14 +69,13 @@ _ARITHMETIC = (
     "abs", "add", "addcdiv", "addcmul", "atan", "atan2", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
     "cauchy", "ceil", "celu", "clamp", "clamp_max", "clamp_min", "cos", "cosh", "cumsum", "cumprod", "div", "elu",
     "elu_backward", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "frac", "gelu",
-    "gelu_backward", "glu", "hardshrink", "hardsigmoid", "hardsigmoid_backward", "hardswish", "hardswish_backward",
+    "gelu_backward", "hardshrink", "hardsigmoid", "hardsigmoid_backward", "hardswish", "hardswish_backward",
     "hardtanh", "hardtanh_backward", "leaky_relu", "leaky_relu_backward", "lerp", "log", "log10", "log1p", "log2",
     "log_sigmoid_forward", "log_sigmoid_backward", "logaddexp", "logit", "logit_backward", "masked_fill", "maximum",
-    "minimum", "mish", "mse_loss", "mul", "nan_to_num", "neg", "pow", "reciprocal", "relu", "remainder", "round",
+    "minimum", "mish", "mul", "nan_to_num", "neg", "pow", "reciprocal", "relu", "remainder", "round",
     "rsqrt", "rsub", "sigmoid", "sigmoid_backward", "sign", "silu", "silu_backward", "sin", "sinh", "softplus",
     "softplus_backward", "sqrt", "square", "sub", "tan", "tanh", "tanh_backward", "threshold", "threshold_backward",
-    "tril", "triu", "trunc", "native_dropout_backward", "smooth_l1_loss", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
+    "tril", "triu", "trunc", "native_dropout_backward",
 )  # fmt: skip
 _COMPARISONS = (
     "eq", "ge", "gt", "isfinite", "isinf", "isnan", "le", "logical_and", "logical_not", "logical_or", "logical_xor",

@@ -1,8 +1,8 @@
 """Normalisations: input read once, result written once, with the parameters and the statistics kept for backward.
 
 Operations an element, from the textbook formulas (Ba, Kiros and Hinton, 2016; Ioffe and Szegedy, 2015; Zhang and
-Sennrich, 2019): mean 1, variance 3, normalise 2, scale and shift 2, so 8 forward (4 for RMS); backward twice that. A kernel that
-cannot keep a row on chip reads it again: that is not the least, and shows as a lower share of the roof.
+Sennrich, 2019): mean 1, variance 3, normalise 2, scale and shift 2, so 8 forward (4 for RMS); backward twice that. A
+kernel that cannot keep a row on chip reads it again: that is not the least, and shows as a lower share of the roof.
 """
 
 from __future__ import annotations
