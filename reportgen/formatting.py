@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import PurePath
 from typing import TypeAlias
 
 Number: TypeAlias = float | int | None
@@ -107,6 +108,13 @@ def noun(value: Number, singular: str, several: str | None = None) -> str:
     if several is not None:
         return several
     return singular + ("es" if singular.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def part(value: int, whole: int, singular: str, several: str | None = None) -> str:
+    """Write how many of a whole: "6 of 10 launches", "all 10 launches", "the only launch"."""
+    if value == whole:
+        return f"the only {singular}" if whole == 1 else f"all {plural(whole, singular, several)}"
+    return f"{count(value)} of {plural(whole, singular, several)}"
 
 
 def spelled(value: int) -> str:
@@ -389,6 +397,17 @@ def shapes(
     if limit is not None and len(texts) > limit:
         texts = [*texts[: limit - 1], f"{len(texts) - limit + 1} more"]
     return ", ".join(texts)
+
+
+def code_place(function: str, file: str, line: int, line_kind: str) -> str:
+    """Write where something happens: "in `hook` (planted.py:57)", "at planted.py:58 in `hook`" where the line is known.
+
+    The line of a `def` never reads as the line that acts.
+    """
+    name = legible(PurePath(file.replace("\\", "/")).name, 40)
+    if line_kind == "call":
+        return f"at {name}:{line} in `{legible(function, 40)}`"
+    return f"in `{legible(function, 40)}` ({name}:{line})"
 
 
 def date(created_at: str) -> str:

@@ -201,9 +201,16 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     flops: float | None = None  # per call
     bytes: float | None = None  # per call, the least that must move
     bound: Bound | None = None
-    roof_share: float | None = None
+    roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
     kernels: tuple[str, ...] = ()
     source: Source | None = None
+    input_values: tuple[str, ...] | None = None  # scalars as text, parallel to the shapes
+    family: str | None = None  # of its work model
+    intensity: float | None = None  # operations a byte
+    flops_per_s: float | None = None  # achieved, as is the next
+    bytes_per_s: float | None = None
+    ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
+    roof_us: float | None = None  # per call: what the device would take at the roof
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,6 +245,19 @@ class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
     us_per_step: float
 
 
+class WaitPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of one cause that one function (and operator, where the cause is a call in it) is answerable for."""
+
+    cause: BudgetPart
+    operator: str | None
+    source: Source | None
+    us_per_step: float  # on the scale of the budget: without the profiler's share
+    count_per_step: float  # stretches of waiting, as the trace shows them
+    # In how many of the steps that the budget covers it occurs.
+    num_steps: int
+    where: Where | None = None  # the longest of them
+
+
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch in which no stream of the device worked, as the trace shows it (profiler's cost included)."""
 
@@ -257,6 +277,8 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
     # Gaps shorter than this are launch latency of this very trace and are not listed.
     threshold_us: float | None = None
     causes: tuple[CauseRow, ...] = ()
+    # Waits summed per cause and function, largest first.
+    places: tuple[WaitPlace, ...] = ()
     items: tuple[Gap, ...] = ()
 
 
@@ -380,6 +402,28 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     curve: MemoryCurve | None = None
 
 
+class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole step against the device's ceilings; shares are of the step time in `Timing`.
+
+    `share_of_peak` is the time that the step's matrix work would take at the peak of its types, over the step time
+    (model FLOPs utilisation); `share_of_bandwidth` the same of its least bytes. `floor_us_per_step` is given for
+    decode: weights and cache read once at the bandwidth.
+    """
+
+    flops_per_step: float | None = None
+    flops_per_s: float | None = None
+    share_of_peak: float | None = None
+    bytes_per_step: float | None = None
+    bytes_per_s: float | None = None
+    share_of_bandwidth: float | None = None
+    roof_us_per_step: float | None = None  # every modelled call at its roof, one after the other
+    floor_bytes_per_step: float | None = None
+    floor_us_per_step: float | None = None
+    energy_j_per_step: float | None = None
+    energy_j_per_item: float | None = None
+    energy_item: Literal["token", "sample"] | None = None
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -439,4 +483,5 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     first_visits: tuple[FirstVisit, ...] = ()
     memory: Memory | None = None
     timeline: Timeline | None = None
+    utilisation: Utilisation | None = None
     notices: tuple[Notice, ...] = ()
