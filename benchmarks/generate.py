@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import BinaryIO, cast
 
 # What a copy changes: times, ids that join events, and the number of the step.
 _CHANGING = re.compile(
@@ -104,7 +104,7 @@ def texts(template: Template, num_events: int) -> Iterator[bytes]:
 def write_trace(template: Template, path: Path, num_events: int) -> None:
     """Write a trace of at least `num_events` to `path`, compressed where its name ends in ``.gz``."""
     with contextlib.ExitStack() as stack:
-        file: IO[bytes] = stack.enter_context(path.open("wb"))
+        file: BinaryIO | gzip.GzipFile = stack.enter_context(path.open("wb"))
         if path.suffix == ".gz":
             file = stack.enter_context(gzip.open(file, "wb", compresslevel=6))
         for text in texts(template, num_events):
