@@ -10,13 +10,12 @@ import re
 from collections.abc import Sequence
 
 from reportgen.trace.damage import Damage
-from reportgen.trace.decoding import EventDecoder, NotDecoded
+from reportgen.trace.decoding import BLANK, EventDecoder, NotDecoded
 from reportgen.trace.events import AnyEvent
 from reportgen.trace.repair import repair_event
 
 _EVENT_START = re.compile(rb'(?:^|[\[,}])\s*(?=\{\s*"?(?:ph|name|cat|ts|pid|tid)"\s*:)')
 _LIST_END = re.compile(rb'\}\s*(?=\]\s*(?:,\s*"|\}|$))')
-_BLANK = b" \t\r\n,"
 _TOGETHER = 64
 # A start inside a string, or inside a value of an event, begins no event of its own.
 _MOST_FALSE_STARTS = 3
@@ -54,7 +53,7 @@ class Salvage:
             self._damage.num_lost += not self._one_repaired(last[: ends[0].start() + 1])
             return last[ends[0].end() + 1 :]
         # An event that the file ends in is not lost by damage: that the file is cut off says it.
-        self._damage.is_cut_off |= bool(last.strip(_BLANK)) and not self._one(last)
+        self._damage.is_cut_off |= bool(last.strip(BLANK)) and not self._one(last)
         return None
 
     def _between(self, text: bytes, starts: Sequence[int]) -> None:
@@ -79,7 +78,7 @@ class Salvage:
 
     def _one(self, text: bytes) -> bool:
         try:
-            self.events += self._decoder.decode(text)
+            self.events += self._decoder.decode(text.strip(BLANK))
         except NotDecoded:
             return False
         return True
@@ -89,7 +88,7 @@ class Salvage:
             return False
         attempt = Damage()
         try:
-            repaired = repair_event(text.strip(_BLANK), attempt)
+            repaired = repair_event(text.strip(BLANK), attempt)
             event, attempt.num_values_left_out = self._decoder.decode_by_field(repaired)
         except NotDecoded:
             return False
@@ -100,6 +99,6 @@ class Salvage:
 
 def _starts(text: bytes) -> list[int]:
     starts = [match.end() for match in _EVENT_START.finditer(text)]
-    if starts and text[: starts[0]].strip(_BLANK):
+    if starts and text[: starts[0]].strip(BLANK):
         starts.insert(0, 0)
     return starts
