@@ -14,7 +14,7 @@ from reportgen.trace.borders import Borders, find_borders, guess_border
 from reportgen.trace.damage import Damage
 from reportgen.trace.decoding import BLANK, EventDecoder, NotDecoded
 from reportgen.trace.events import AnyEvent, Top
-from reportgen.trace.salvage import Salvage
+from reportgen.trace.salvage import LONGEST_EVENT_BYTES, Salvage
 from reportgen.trace.source import BLOCK_BYTES
 
 # Text in which no border is found for so long holds no events.
@@ -61,7 +61,9 @@ class EventStream:
         if _is_list_end(text, borders):
             if self._decoded(text[: borders.list_end]):
                 return self._end_list(text, borders)
-        elif borders.last_event_end > len(text) // 2 and self._decoded(text[: borders.last_event_end]):
+        elif len(text) - borders.last_event_end <= LONGEST_EVENT_BYTES and self._decoded(
+            text[: borders.last_event_end]
+        ):
             return text[borders.last_event_end :].lstrip(BLANK)
         return self._salvaged(text)
 
