@@ -188,12 +188,12 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
 
 
 def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishes) -> Written:
-    from reportgen.report.anonymous import anonymizer
+    from reportgen.report.anonymous import cleaner
 
     report, steps = report_of_trace(path, snapshot, wishes)
     name = report.cases[0].name
     if wishes.anonymous:  # torch names its traces after the host
-        name = anonymizer(report.environment)(name)
+        name = cleaner(report.environment)(name)
     folder = _new_folder(parent, name, wishes.now())
     given = msgspec.structs.replace(report.input, path=_path_from(folder, path))
     return _write(msgspec.structs.replace(report, input=given), steps, folder, (), wishes)
@@ -202,11 +202,11 @@ def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishe
 def _write(
     report: Report, steps: Sequence[StepExport], folder: Path, failures: tuple[str, ...], wishes: Wishes
 ) -> Written:
-    from reportgen.report.anonymous import anonymizer, anonymous
+    from reportgen.report.anonymous import anonymous, anonymous_step
     from reportgen.report.documents import write_documents
 
     if wishes.anonymous:
-        steps = anonymizer(report.environment)(steps)
+        steps = [anonymous_step(step, report.environment) for step in steps]
         report = anonymous(report)
     wishes.progress(StageStarted(text="writing the documents"))
     paths = write_documents(report, folder, wishes.formats, step_exports=steps)
