@@ -1,6 +1,7 @@
 """What the whole suite needs: tests that need torch or a GPU skip, with the reason, where that is not there."""
 
 import importlib.util
+import os
 
 import pytest
 
@@ -22,6 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         missing["torch"] = "torch is not installed"
     if any("gpu" in item.keywords for item in items) and not _has_gpu():
         missing["gpu"] = "no GPU"
+    if not os.environ.get("REPORTGEN_FULL"):
+        missing["full"] = "takes minutes: tox -e full"
     for item in items:
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
