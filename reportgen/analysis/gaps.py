@@ -9,6 +9,7 @@ import numpy as np
 from reportgen.analysis.budget_result import PART_CODE, part_of
 from reportgen.analysis.latency import list_leads
 from reportgen.analysis.model import CauseRow, Gap, Gaps
+from reportgen.analysis.wait_places import list_wait_places
 
 if TYPE_CHECKING:
     from reportgen.analysis.budget_result import BudgetResult
@@ -41,6 +42,7 @@ def list_gaps_with_causes(trace: Trace, counted: Counted, budget: BudgetResult, 
         us_per_step=sum(row.us_per_step for row in causes),
         threshold_us=None if threshold_ns is None else threshold_ns / 1e3,
         causes=causes,
+        places=list_wait_places(budget, places),
         items=tuple(_gap(trace, budget, places, int(row)) for row in longest),
     )
 
