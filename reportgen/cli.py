@@ -6,22 +6,26 @@ Nothing heavy is imported before the command that needs it runs, so ``--help`` a
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from reportgen import __version__
+from reportgen import __version__, arguments
+from reportgen.arguments import Command
 from reportgen.errors import ReportgenError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-INTERRUPTED = 130
+    from reportgen.pipeline import Wishes, Written
+
+FAILED = 3
 DEFECT = 70
-_DEFAULT_OUTPUT = Path("reports")
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,10 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ReportgenError as error:
         if debug:
             traceback.print_exc()
-        _complain(str(error))
+        _complain(str(error), error)
         return error.exit_code
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as error:
+        _complain("interrupted", error)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; a traceback at the interpreter's exit would be noise.
@@ -45,21 +49,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - a boundary named in the design: a defect is one line and a log
         if debug:
             traceback.print_exc()
-        _complain(f"a defect in reportgen: {type(error).__name__}: {error}; {_write_log(words)}")
+        _complain(f"a defect in reportgen: {type(error).__name__}: {error}; {_write_log(words)}", error)
         return DEFECT
 
 
 def _run(words: list[str]) -> int:
-    arguments = _parser().parse_args(_with_command(words))
-    code: int = arguments.call(arguments)
+    words = arguments.with_command(words, COMMANDS, _workload_names)
+    parsed = arguments.make_parser(COMMANDS).parse_args(words)
+    parsed.command_line = shlex.join(["python", "-m", "reportgen", *words])
+    code: int = parsed.call(parsed)
     return code
 
 
-def _complain(text: str) -> None:
-    print(f"reportgen: {text}", file=sys.stderr)  # noqa: T201 - the command line prints
+def _complain(text: str, error: BaseException | None = None) -> None:
+    """Say in one line what is wrong, and in another what an error was told on its way here."""
+    for line in (text, *getattr(error, "__notes__", ())):
+        print(f"reportgen: {line}", file=sys.stderr)  # noqa: T201 - the command line prints
 
 
-def _print(text: str) -> None:
+def _print(text: object) -> None:
     print(text)  # noqa: T201 - the command line prints
 
 
@@ -74,60 +82,124 @@ def _write_log(words: Sequence[str]) -> str:
     return f"the log is {log}"
 
 
-# What was typed
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are usage errors of reportgen, in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; {self.prog} --help says more")
-
-
-def _with_command(words: list[str]) -> list[str]:
-    """Return `words` with the default command put before a workload; raise `UsageError` for a word that is nothing."""
-    if not words:
-        raise UsageError("name a workload or a command; reportgen --help lists the commands")
-    if words[0] in COMMANDS or words[0] in ("-h", "--help", "--version"):
-        return words
-    return words
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="reportgen",
-        description="Profile a PyTorch workload and write the report of what limits its step.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"reportgen {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (summary, add_arguments, call) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        add_arguments(command)
-        command.add_argument("--debug", action="store_true", help="show the traceback of an error")
-        command.set_defaults(call=call)
-    return parser
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="the folder that reports are written to (default: reports/)"
-    )
-
-
 # The commands
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
+def _run_workload(parsed: argparse.Namespace) -> int:
+    from reportgen.pipeline import run_workload
+    from reportgen.runner.run import RunOptions
+    from reportgen.workload import find_workload
+
+    options = RunOptions(
+        device=parsed.device,
+        cases=tuple(parsed.cases),
+        settings=tuple(parsed.settings),
+        sweeps=tuple(parsed.sweeps),
+        timeout_s=parsed.timeout,
+        command=parsed.command_line,
+    )
+    workload = find_workload(parsed.workload, _workload_folders())
+    return _report(parsed, lambda wishes: run_workload(workload, options, wishes))
+
+
+def _analyze(parsed: argparse.Namespace) -> int:
+    from reportgen.pipeline import analyze_path
+
+    return _report(parsed, lambda wishes: analyze_path(parsed.path, parsed.memory, wishes))
+
+
+def _render(parsed: argparse.Namespace) -> int:
+    from reportgen.pipeline import render_recording
+
+    if parsed.recording.is_file():
+        raise UsageError(f"{parsed.recording} is no recording. Did you mean reportgen analyze {parsed.recording}?")
+    return _report(parsed, lambda wishes: render_recording(parsed.recording, wishes))
+
+
+def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> int:
+    """Make a report as the options of `add_report` want it, print what it left, and return the exit code."""
+    from reportgen.display import watching
+    from reportgen.pipeline import FORMATS, Wishes
+
+    with watching(quiet=parsed.quiet) as progress:
+        wishes = Wishes(
+            output=parsed.output,
+            formats=parsed.formats or FORMATS,
+            pdf_required="pdf" in (parsed.formats or ()),
+            thresholds=dict(parsed.thresholds),
+            anonymous=parsed.anonymous,
+            progress=progress,
+        )
+        written = make(wishes)
+    for line in (*written.remarks, *written.failures):
+        _complain(line)
+    for path in written.paths:
+        _print(path)
+    if parsed.open:
+        _open(written.paths)
+    return FAILED if written.failures else 0
+
+
+def _open(paths: Sequence[Path]) -> None:
+    import webbrowser
+
+    if paths:
+        webbrowser.open(paths[0].resolve().as_uri())
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from reportgen.workload import list_workloads
+
+    outlines = list_workloads(_workload_folders())
+    width = max((len(outline.name) for outline in outlines), default=0)
+    for outline in outlines:
+        cases = ", ".join(case.name for case in outline.cases)
+        _print(f"{outline.name:<{width}}  {outline.description}{f' [{cases}]' if cases else ''}")
+    return 0
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
     from reportgen import doctor
 
     ready = True
-    for check in doctor.examine(arguments.output or _DEFAULT_OUTPUT):
+    for check in doctor.examine(parsed.output):
         _print(f"{check.state:<8} {check.subject:<13} {check.text}")
         ready = ready and check.state != "missing"
     return 0 if ready else 1
 
 
-COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]] = {
-    "doctor": ("is this machine ready: each line says what to do", _add_output, _doctor),
+def _workload_folders() -> list[Path]:
+    """Return where workloads are looked for: the folder of that name here, and those that ship."""
+    from reportgen.resources import resource_folder
+
+    here, shipped = Path("workloads").resolve(), resource_folder("workloads")
+    return [here, shipped] if here.is_dir() and here != shipped else [shipped]
+
+
+def _workload_names() -> list[str]:
+    from reportgen.workload import list_workloads
+
+    return [name for outline in list_workloads(_workload_folders()) for name in (outline.name, outline.path.stem)]
+
+
+COMMANDS: dict[str, Command] = {
+    "run": Command(
+        summary="profile every case of a workload, analyse, write the report",
+        options=(arguments.add_workload, arguments.add_output, arguments.add_selection, arguments.add_report),
+        call=_run_workload,
+    ),
+    "analyze": Command(
+        summary="write the report of an existing torch.profiler trace or of a recording",
+        options=(arguments.add_trace, arguments.add_output, arguments.add_report),
+        call=_analyze,
+    ),
+    "render": Command(
+        summary="write the documents of a recording again; needs no GPU and no torch",
+        options=(arguments.add_recording, arguments.add_output_beside, arguments.add_report),
+        call=_render,
+    ),
+    "list": Command(summary="list the workloads found, without importing them", options=(), call=_list),
+    "doctor": Command(
+        summary="is this machine ready: each line says what to do", options=(arguments.add_output,), call=_doctor
+    ),
 }

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import PurePath
 from typing import TypeAlias
 
 Number: TypeAlias = float | int | None
@@ -389,6 +390,17 @@ def shapes(
     if limit is not None and len(texts) > limit:
         texts = [*texts[: limit - 1], f"{len(texts) - limit + 1} more"]
     return ", ".join(texts)
+
+
+def code_place(function: str, file: str, line: int, line_kind: str) -> str:
+    """Write where something happens: "in `hook` (planted.py:57)", "at planted.py:58 in `hook`" where the line is known.
+
+    The line of a `def` never reads as the line that acts.
+    """
+    name = legible(PurePath(file.replace("\\", "/")).name, 40)
+    if line_kind == "call":
+        return f"at {name}:{line} in `{legible(function, 40)}`"
+    return f"in `{legible(function, 40)}` ({name}:{line})"
 
 
 def date(created_at: str) -> str:

@@ -94,9 +94,7 @@ def _explain_device(trace: Trace, covered: Covered, device: int) -> _Explained:
         resets_ns=_ends_of_waits(trace, kinds, threads),
         costs=costs,
     )
-    return _Explained(
-        device=device, covered=covered, work=work, gaps=gaps, pieces=pieces, slots=slots, visits=visits
-    )
+    return _Explained(device=device, covered=covered, work=work, gaps=gaps, pieces=pieces, slots=slots, visits=visits)
 
 
 def _explain_host(trace: Trace, covered: Covered) -> _Explained:
@@ -215,9 +213,7 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
             name="profiler", us_per_step=profiler_us, low_us=profiler_low, high_us=profiler_high
         )
     return BudgetResult(
-        budget=Budget(
-            basis="unprofiled" if anchored else "trace", step_us=scale.step_us, parts=tuple(rows.values())
-        ),
+        budget=Budget(basis="unprofiled" if anchored else "trace", step_us=scale.step_us, parts=tuple(rows.values())),
         device=explained.device,
         interval_start_ns=covered.start_ns,
         interval_end_ns=covered.end_ns,

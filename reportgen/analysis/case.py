@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_time import measure_device_time
+from reportgen.analysis.first_visits import find_slow_visits, summarize_first_visits
+from reportgen.analysis.gaps import list_gaps_with_causes
 from reportgen.analysis.joining import measure_joining
 from reportgen.analysis.kernels import rank_kernels
+from reportgen.analysis.launching import measure_launching
 from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
@@ -21,6 +25,7 @@ from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
+from reportgen.analysis.syncs import list_syncs
 from reportgen.analysis.timeline import draw_timeline
 from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.window import count, main_device
@@ -76,7 +81,8 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
         return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
-    return AnalyzedCase(msgspec.structs.replace(analysis, **context.sections()), export)
+    notices = (*analysis.notices, *(context.budget.notices if context.budget else ()))
+    return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -107,7 +113,7 @@ class _Context:
             steps=steps,
             timing=timing,
             mode=timing.mode if timing else "pipelined",
-            budget=None,
+            budget=compute_budget(timeline, steps, timing),
         )
 
     def sections(self) -> dict[str, Any]:
@@ -124,7 +130,7 @@ class _Context:
             "coverage": measure_coverage(attribution, counted),
             "timing": self.timing,
             "steps": self.steps.rows(),
-            "device_time": measure_device_time(attribution, counted, step_us),
+            **self._waiting(step_us),
             "operators": rank_operators(attribution, counted, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
@@ -133,6 +139,25 @@ class _Context:
             "memory": measure_memory(attribution, recorded.memory if recorded else None),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
         }
+
+    def _waiting(self, step_us: float | None) -> dict[str, Any]:
+        """Return the fields that say when the device worked and for whom it waited."""
+        timeline, counted, budget = self.attribution.timeline, self.counted, self.budget
+        device_time = measure_device_time(self.attribution, counted, step_us)
+        fields: dict[str, Any] = {
+            "device_time": device_time,
+            "syncs": list_syncs(timeline, counted, budget, self.places),
+            "first_visits": summarize_first_visits(
+                timeline, find_slow_visits(timeline), counted.num_steps, self.places
+            ),
+        }
+        if budget is not None:
+            fields |= {
+                "budget": budget.budget,
+                "gaps": list_gaps_with_causes(timeline, counted, budget, self.places),
+                "launching": measure_launching(timeline, counted, budget, device_time.busy_us_per_step),
+            }
+        return fields
 
 
 def _without_traces(inputs: CaseInputs) -> CaseAnalysis:

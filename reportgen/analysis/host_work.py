@@ -46,9 +46,7 @@ def host_work(trace: Trace, covered: Covered) -> Work:
     return layer_work([(PART_CODE[part], _together(spans)) for part, spans in layers], covered)  # type: ignore[index]
 
 
-def explain_host(
-    trace: Trace, covered: Covered, gaps: GapTable, causes: HostCauses, costs: RecordingCosts
-) -> Pieces:
+def explain_host(trace: Trace, covered: Covered, gaps: GapTable, causes: HostCauses, costs: RecordingCosts) -> Pieces:
     """Cut the time in which no operator was open by what the main thread did then.
 
     Within a step that is the ordinary cost of getting to the next operator, where it has no cause of its own.

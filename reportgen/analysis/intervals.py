@@ -87,7 +87,7 @@ def paint(start_ns: Int64, end_ns: Int64, priority: Int64) -> Painted:
 
     Spans of one priority do not cover each other: the one that started first stays visible to its end.
     """
-    if len(start_ns) == 0:
+    if not (end_ns > start_ns).any():
         none = np.zeros(0, dtype=np.int64)
         return Painted(none, none, none)
     cuts = np.unique(np.concatenate((start_ns, end_ns)))

@@ -238,6 +238,19 @@ class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
     us_per_step: float
 
 
+class WaitPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of one cause that one function (and operator, where the cause is a call in it) is answerable for."""
+
+    cause: BudgetPart
+    operator: str | None
+    source: Source | None
+    us_per_step: float  # on the scale of the budget: without the profiler's share
+    count_per_step: float  # stretches of waiting, as the trace shows them
+    # In how many of the steps that the budget covers it occurs.
+    num_steps: int
+    where: Where | None = None  # the longest of them
+
+
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch in which no stream of the device worked, as the trace shows it (profiler's cost included)."""
 
@@ -257,6 +270,8 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
     # Gaps shorter than this are launch latency of this very trace and are not listed.
     threshold_us: float | None = None
     causes: tuple[CauseRow, ...] = ()
+    # Waits summed per cause and function, largest first.
+    places: tuple[WaitPlace, ...] = ()
     items: tuple[Gap, ...] = ()
 
 

@@ -7,11 +7,12 @@ of passes on three models on one machine; on another they are weights rather tha
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from reportgen.analysis.grouping import Float64
     from reportgen.trace.columns import Bool, Int32, Int64, Trace
 
 # Host time of recording one event, ns: (low, high).
@@ -35,12 +36,25 @@ class RecordingCosts:
     time_ns: Int64  # of each recorded event, sorted
     low_ns: Int64  # cumulative, one entry longer than `time_ns`
     high_ns: Int64
+    # The same by kind of event; empty on a single kind.
+    kinds: tuple[RecordingCosts, ...] = ()
 
     def between(self, start_ns: Int64, end_ns: Int64) -> tuple[Int64, Int64]:
         """Return lower and upper bound of what was spent on events that began in [start, end)."""
         first = np.searchsorted(self.time_ns, start_ns, side="left")
         stop = np.maximum(np.searchsorted(self.time_ns, end_ns, side="left"), first)
         return self.low_ns[stop] - self.low_ns[first], self.high_ns[stop] - self.high_ns[first]
+
+    def bound_total(self, start_ns: Int64, end_ns: Int64) -> tuple[Float64, Float64]:
+        """Return lower and upper bound of the sum over all kinds of events.
+
+        The kinds' costs were bounded one by one: that all lie at one end at once is out of the question, so their half
+        widths add up in quadrature. For long stretches; such bounds of parts do not add up to those of the whole.
+        """
+        bounds = [np.stack(kind.between(start_ns, end_ns)) for kind in self.kinds]
+        middle = sum((low + high for low, high in bounds), np.zeros(len(start_ns))) / 2
+        half = np.sqrt(sum(((high - low) ** 2.0 for low, high in bounds), np.zeros(len(start_ns)))) / 2
+        return middle - half, middle + half
 
 
 def measure_recording_costs(trace: Trace, threads: Int32 | None = None) -> RecordingCosts:
@@ -55,9 +69,8 @@ def measure_recording_costs(trace: Trace, threads: Int32 | None = None) -> Recor
     ]
     counted = ~polling_frames(trace)
     parts.append(_events(frames.start_ns[counted], frames.thread[counted], threads, FRAME_NS))
-    time, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.argsort(time, kind="stable")
-    return RecordingCosts(time_ns=time[order], low_ns=_cumulate(low[order]), high_ns=_cumulate(high[order]))
+    whole = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return _costs(whole, tuple(_costs(kind) for kind in parts))
 
 
 def polling_frames(trace: Trace) -> Bool:
@@ -115,12 +128,26 @@ def scale_to_total(wait_ns: Int64, cost_ns: Int64, segment: Int64, total_ns: int
     return place_share(wait_ns, _scaled(cost_ns, low), segment)
 
 
-def _events(
-    time_ns: Int64, thread: Int32, threads: Int32 | None, cost_ns: tuple[int, int]
-) -> tuple[Int64, Int64, Int64]:
+class _Events(NamedTuple):
+    time_ns: Int64
+    low_ns: Int64
+    high_ns: Int64
+
+
+def _events(time_ns: Int64, thread: Int32, threads: Int32 | None, cost_ns: tuple[int, int]) -> _Events:
     if threads is not None:
         time_ns = time_ns[np.isin(thread, threads)]
-    return time_ns, np.full(len(time_ns), cost_ns[0]), np.full(len(time_ns), cost_ns[1])
+    return _Events(time_ns, np.full(len(time_ns), cost_ns[0]), np.full(len(time_ns), cost_ns[1]))
+
+
+def _costs(events: _Events, kinds: tuple[RecordingCosts, ...] = ()) -> RecordingCosts:
+    order = np.argsort(events.time_ns, kind="stable")
+    return RecordingCosts(
+        time_ns=events.time_ns[order],
+        low_ns=_cumulate(events.low_ns[order]),
+        high_ns=_cumulate(events.high_ns[order]),
+        kinds=kinds,
+    )
 
 
 def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

@@ -188,9 +188,7 @@ def _places(trace: Trace, lane: _Thread, stretch: tuple[int, int], least_ns: flo
     return _holes(lane, cuts, stretch, least_ns)
 
 
-def _contained(
-    trace: Trace, lane: _Thread, rows: tuple[Int64, Int64], end_ns: int, least_ns: float
-) -> list[_Place]:
+def _contained(trace: Trace, lane: _Thread, rows: tuple[Int64, Int64], end_ns: int, least_ns: float) -> list[_Place]:
     """Return the long functions and operators of a stretch that hold no other long one."""
     places = []
     for table, begun in ((trace.frames, rows[0]), (trace.operators, rows[1])):

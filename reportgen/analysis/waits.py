@@ -191,9 +191,7 @@ def _under(start: Int64, end: Int64, gap: Int64, chosen: Bool, painted: Painted,
     )
 
 
-def _link(
-    trace: Trace, launches: Launches, causes: HostCauses, following: _Next, refill: Bool, whole: _Part
-) -> Pieces:
+def _link(trace: Trace, launches: Launches, causes: HostCauses, following: _Next, refill: Bool, whole: _Part) -> Pieces:
     """Say for each part what it is charged to."""
     launch = following.launch[whole.gap]
     charged = whole.row >= 0

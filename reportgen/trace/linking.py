@@ -117,9 +117,7 @@ def _link_activities(
     operator[owned] = calls.operator[launching[owned]]
     step = np.full(len(launching), -1, dtype=np.int32)
     step[owned] = calls.step[launching[owned]]
-    communication = (activities.kind == ActivityKind.KERNEL) & match_names(
-        COMMUNICATION, trace.names, activities.name
-    )
+    communication = (activities.kind == ActivityKind.KERNEL) & match_names(COMMUNICATION, trace.names, activities.name)
     return dataclasses.replace(
         activities,
         call=launching,

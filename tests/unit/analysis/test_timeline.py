@@ -45,6 +45,13 @@ def test_lanes_show_operators_launches_and_each_stream(analyze: Analyze) -> None
         "launches": [(10, 10, "launch-call", 1), (30, 10, "launch-call", 1)],
         "stream 7": [(100, 50, "compute", 1)],
         "stream 8": [(200, 100, "copy", 1)],
+        # Until the launch, under it, and from its end to the kernel; then until the copy, launched long before.
+        "waits": [
+            (0, 10, "launch", 1),
+            (10, 10, "launch-call", 1),
+            (20, 80, "turnaround", 1),
+            (150, 50, "turnaround", 1),
+        ],
     }
 
 

@@ -1,0 +1,200 @@
+"""What may be typed: the options, each defined once, and what a first word means."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from reportgen import __version__
+from reportgen.errors import UsageError, did_you_mean
+
+FORMATS = ("html", "pdf", "json")
+DEFAULT_COMMAND = "run"
+DEFAULT_OUTPUT = Path("reports")
+_ALONE = ("-h", "--help", "--version")
+
+AddOption = Callable[[argparse.ArgumentParser], None]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command: its line in the help, what it takes, and what it does; `call` returns the exit code."""
+
+    summary: str
+    options: Sequence[AddOption]
+    call: Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are usage errors of reportgen, in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` in place of printing the usage."""
+        raise UsageError(f"{message}; {self.prog} --help says more")
+
+
+def make_parser(commands: Mapping[str, Command]) -> Parser:
+    """Return the parser of all `commands`; what it returns has the command's function as ``call``."""
+    parser = Parser(
+        prog="reportgen",
+        description="Profile a PyTorch workload and write the report of what limits its step. "
+        "The command run may be left out: reportgen workloads/gpt2.py",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"reportgen {__version__}")
+    chosen = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in commands.items():
+        its_parser = chosen.add_parser(name, help=command.summary, description=command.summary, allow_abbrev=False)
+        for add_option in command.options:
+            add_option(its_parser)
+        its_parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        its_parser.set_defaults(call=command.call)
+    return parser
+
+
+def with_command(
+    words: Sequence[str], commands: Collection[str], workload_names: Callable[[], Sequence[str]]
+) -> list[str]:
+    """Return `words` with the default command put before a workload or its options.
+
+    `workload_names` is asked only where the first word is neither a command nor a path. Raises `UsageError` for a word
+    that is nothing at all.
+    """
+    if not words:
+        raise UsageError("name a workload or a command; reportgen --help lists the commands")
+    first = words[0]
+    if first in commands or first in _ALONE:
+        return list(words)
+    if first.startswith("-"):
+        return [DEFAULT_COMMAND, *words]
+    path = Path(first)
+    if first.endswith((".json", ".json.gz")) or path.is_dir():
+        raise UsageError(f"{first} is no workload. Did you mean reportgen analyze {first}?")
+    if path.suffix == ".py" or len(path.parts) > 1:
+        return [DEFAULT_COMMAND, *words]
+    names = workload_names()
+    if first in names:
+        return [DEFAULT_COMMAND, *words]
+    hint = did_you_mean(first, [*commands, *names]) or " reportgen --help lists the commands, reportgen list workloads."
+    raise UsageError(f"{first!r} is neither a path, a workload nor a command.{hint}")
+
+
+# The options, each under the one name that it has in every command
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    """Add WORKLOAD."""
+    parser.add_argument("workload", metavar="WORKLOAD", help="a .py file, or a name that reportgen list prints")
+
+
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    """Add PATH and --memory."""
+    parser.add_argument(
+        "path", type=Path, metavar="PATH", help="a torch.profiler trace (.json, .json.gz) or a recording"
+    )
+    parser.add_argument(
+        "--memory", type=Path, metavar="SNAPSHOT", help="the allocator's history beside it (.pickle, .pickle.gz)"
+    )
+
+
+def add_recording(parser: argparse.ArgumentParser) -> None:
+    """Add RECORDING."""
+    parser.add_argument("recording", type=Path, metavar="RECORDING", help="a recording, or the folder of its report")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add --output."""
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", default=DEFAULT_OUTPUT, help="where reports go (default: reports/)"
+    )
+
+
+def add_output_beside(parser: argparse.ArgumentParser) -> None:
+    """Add --output for a command that writes beside its input."""
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="where reports go (default: beside the recording)"
+    )
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses device, cases and parameters of a run."""
+    parser.add_argument("--device", default="auto", metavar="auto|cuda|cuda:N|cpu", help="default: auto")
+    parser.add_argument(
+        "--case", action="append", default=[], dest="cases", metavar="NAME", help="only this case (repeatable)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="[CASE.]KEY=VALUE",
+        help="a parameter of the cases that declare it; VALUE is JSON, else text (repeatable)",
+    )
+    parser.add_argument(
+        "--sweep",
+        action="append",
+        default=[],
+        dest="sweeps",
+        metavar="[CASE.]KEY=V1,V2,…",
+        help="a case for each value; several sweeps multiply (repeatable)",
+    )
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="end a case that takes longer")
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a report is wanted."""
+    parser.add_argument(
+        "--format", type=_formats, dest="formats", metavar="html,pdf,json", help="the documents to write (default: all)"
+    )
+    parser.add_argument(
+        "--threshold",
+        action="append",
+        default=[],
+        type=_threshold,
+        dest="thresholds",
+        metavar="RULE.NAME=VALUE",
+        help="judge by another threshold (repeatable)",
+    )
+    parser.add_argument(
+        "--anonymous", action="store_true", help="leave host, user and home directories out of the documents"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress and no summary: paths and errors only")
+    parser.add_argument("--open", action="store_true", help="open the report when it is written")
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in formats:
+        if name not in FORMATS:
+            hint = did_you_mean(name, FORMATS)
+            raise argparse.ArgumentTypeError(f"no format {name!r}; there are {', '.join(FORMATS)}.{hint}")
+    if not formats:
+        raise argparse.ArgumentTypeError(f"name at least one of {', '.join(FORMATS)}")
+    return formats
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    number = _number(value)
+    if not equals or "." not in name or number is None:
+        raise argparse.ArgumentTypeError(f"{text!r}: write RULE.NAME=VALUE with a number")
+    return name, number
+
+
+def _seconds(text: str) -> float:
+    number = _number(text)
+    if number is None or number <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return number
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

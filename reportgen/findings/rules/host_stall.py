@@ -1,0 +1,89 @@
+"""host-stall: one place in the program's own code holds the host up while the device has nothing to do."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import WaitPlace
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.places import place_of
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_applicable,
+    not_evaluated,
+    passed,
+)
+
+SHARE = Threshold(
+    name="share",
+    value=0.03,
+    unit="of the step",
+    reason="under 3 % a stretch of host code is within what the host's time wanders from step to step",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Find stretches of host time without launches, synchronizations, allocator or loader that the device waits for.
+
+    A stall is the budget's part of that name, summed per function; it must recur in more than half of the steps.
+    """
+    case = context.case
+    if case.device_kind == "host":
+        return not_applicable("the host is the device")
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    step_us = case.timing.step_us if case.timing else None
+    if case.gaps is None or not step_us:
+        return not_evaluated("the step's waits are not known")
+    limit = context.thresholds[SHARE.name]
+    stalls = [place for place in case.gaps.places if place.cause == "stall"]
+    recurring = [place for place in stalls if 2 * place.num_steps > max(1, len(case.steps) - 1)]
+    worst = max((place.us_per_step for place in recurring), default=0.0) / step_us
+    measured = Measured(value=worst, threshold=limit, unit=SHARE.unit)
+    drafts = [_draft(context, place, step_us) for place in recurring if place.us_per_step >= limit * step_us]
+    if drafts:
+        return fired(*drafts, measured=measured)
+    return passed("no function holds the host up while the device is idle", measured)
+
+
+def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
+    case = context.case
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "Host code"
+    at = place_of(place.source)
+    steps = fmt.plural(place.num_steps, "step")
+    return Draft(
+        title=f"{function} holds the host for {fmt.duration_of(place.us_per_step, step_us)}",
+        evidence=(
+            Evidence(
+                text=f"the device waits {fmt.duration(place.us_per_step)} a step while the host is "
+                f"{at or 'in one place'}, in {steps}; nothing is launched meanwhile",
+                value=place.us_per_step,
+                unit="us",
+            ),
+        ),
+        mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
+        action=f"Move the work {at or 'done there'} out of the step, to another thread or process, "
+        "or behind the launches of the next step.",
+        verify=f"{context.check_command()}: the part stall must fall by {fmt.duration(place.us_per_step)}.",
+        confidence="low",
+        gain=bounded_gain(
+            step_us=step_us,
+            cost_us=place.us_per_step,
+            floor_us=busy_us,
+            resource="host",
+            edit="remove the stretch of host code",
+        ),
+        source=place.source,
+        where=(place.where,) if place.where else (),
+        identity=(place.source.function if place.source else "", place.operator or ""),
+    )
+
+
+RULE = Rule(id="host-stall", checklist_step=2, judge=judge, thresholds=(SHARE,))

@@ -1,0 +1,76 @@
+"""input-stall: the device waits for the next batch."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.model import Evidence
+from reportgen.findings.places import place_of
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_evaluated,
+    passed,
+)
+
+SHARE = Threshold(
+    name="share",
+    value=0.03,
+    unit="of the step",
+    reason="a loader that keeps up still takes a little of each step; 3 % is more than the step's spread hides",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Take the budget's part `input`: waits for a launch that follows the data loader or its iterator.
+
+    Device idle counts, not the loader's span: a loader that prefetches has spans and no idle.
+    """
+    case = context.case
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    step_us = case.timing.step_us if case.timing else None
+    if case.budget is None or not step_us:
+        return not_evaluated("the step's waits are not known")
+    cost_us = part_us(case.budget, "input")
+    measured = Measured(value=cost_us / step_us, threshold=context.thresholds[SHARE.name], unit=SHARE.unit)
+    if measured.value < measured.threshold:
+        return passed(f"waiting for data takes {fmt.share(measured.value)} of the step", measured)
+    return fired(_draft(context, cost_us, step_us), measured=measured)
+
+
+def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
+    case = context.case
+    places = [place for place in (case.gaps.places if case.gaps else ()) if place.cause == "input"]
+    source = places[0].source if places else None
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    at = place_of(source)
+    return Draft(
+        title=f"Waiting for data takes {fmt.duration_of(cost_us, step_us)} of {fmt.shorten(case.name, 16)}",
+        evidence=(
+            Evidence(
+                text=f"the device idles {fmt.duration(cost_us)} a step for launches that follow the data loader"
+                f"{f' {at}' if at else ''} ({fmt.plural(case.num_steps, 'step')})",
+                value=cost_us,
+                unit="us",
+            ),
+        ),
+        mechanism="The batch is made, moved or pinned by the process that also issues the work.",
+        action="Give the loader workers: `DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)`, "
+        "and raise their number until this part is gone.",
+        verify=f"{context.check_command()}: the part input must fall by {fmt.duration(cost_us)}.",
+        confidence="low",
+        gain=bounded_gain(
+            step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="prefetch the input"
+        ),
+        source=source,
+        identity=(source.function if source else "loader",),
+    )
+
+
+RULE = Rule(id="input-stall", checklist_step=2, judge=judge, thresholds=(SHARE,))

@@ -1,0 +1,122 @@
+"""shape-specialisation: an operator works out something anew for every shape it meets for the first time."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import FirstVisit, Timing
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.places import place_of
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_evaluated,
+    passed,
+)
+
+NUM_SHAPES = Threshold(
+    name="num-shapes",
+    value=2,
+    unit="shapes",
+    reason="one shape alone may be the profiler starting up or a library loading",
+)
+FACTOR = Threshold(
+    name="factor", value=10, unit="x", reason="colder caches and lazy loading make a first visit a few times slower"
+)
+EXCESS_US = Threshold(
+    name="excess", value=1000, unit="us", reason="an ordinary operator takes the host 10 to 100 µs; a plan, ten ms"
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Compare an operator's self host time at the first visit of a signature with the median of later visits."""
+    case = context.case
+    if not case.steps:
+        return not_evaluated("no step was recorded")
+    step_us = case.timing.step_us if case.timing else None
+    if not step_us:
+        return not_evaluated("the step's time is not known")
+    limit = context.thresholds
+    slow = [
+        visit
+        for visit in case.first_visits
+        if visit.num_signatures >= limit[NUM_SHAPES.name]
+        and visit.first_us - visit.later_us >= limit[EXCESS_US.name]
+        and visit.first_us >= limit[FACTOR.name] * visit.later_us
+    ]
+    worst = max((visit.first_us - visit.later_us for visit in case.first_visits), default=0.0)
+    measured = Measured(value=worst, threshold=limit[EXCESS_US.name], unit=EXCESS_US.unit)
+    if not slow:
+        return passed("no operator takes far longer at the first visit of a shape", measured)
+    dearest = max(slow, key=lambda visit: visit.excess_us_per_step)
+    return fired(_draft(context, dearest, len(slow), step_us), measured=measured)
+
+
+def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: float) -> Draft:
+    case = context.case
+    timing = case.timing
+    revisit_us = timing.revisit.median_us if timing and timing.revisit else None
+    cost_us = step_us - revisit_us if revisit_us is not None and revisit_us < step_us else visit.excess_us_per_step
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    name = fmt.operator_name(visit.operator, 40)
+    return Draft(
+        title=f"Each new shape costs {fmt.shorten(case.name, 16)} {fmt.duration_of(cost_us, step_us)}",
+        evidence=_evidence(case.num_steps, visit, name, num_operators, timing, step_us),
+        mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host, while the device "
+        "waits; a shape met again takes the plan that is there.",
+        action=_action(visit),
+        verify=f"{context.check_command()}: the step over new shapes must come down to "
+        f"{fmt.step_time(step_us - cost_us)}.",
+        beware="A warm-up over the lengths in use only moves the cost to the start of the program.",
+        confidence="medium" if revisit_us is not None else "low",
+        gain=bounded_gain(
+            step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the first-visit cost"
+        ),
+        source=visit.source,
+        identity=(visit.operator,),
+    )
+
+
+def _evidence(
+    num_steps: int, visit: FirstVisit, name: str, num_operators: int, timing: Timing | None, step_us: float
+) -> tuple[Evidence, ...]:
+    at = place_of(visit.source)
+    rows = [
+        Evidence(
+            text=f"{name}{f' {at}' if at else ''} takes the host {fmt.duration(visit.first_us)} at the first visit of "
+            f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} later "
+            f"({fmt.plural(num_steps, 'step')})",
+            value=visit.first_us - visit.later_us,
+            unit="us",
+        )
+    ]
+    if timing is not None and timing.revisit is not None:
+        revisit = timing.revisit
+        rows.append(
+            Evidence(
+                text=f"not profiled, shapes met again take {fmt.step_time(revisit.median_us)} a step "
+                f"(n = {fmt.count(revisit.num_samples)}), new ones {fmt.step_time(step_us)}",
+                value=revisit.median_us,
+                unit="us",
+            )
+        )
+    if num_operators > 1:
+        rows.append(Evidence(text=f"{fmt.plural(num_operators, 'operator')} in all behave so", value=num_operators))
+    return tuple(rows)
+
+
+def _action(visit: FirstVisit) -> str:
+    if "scaled_dot_product" in visit.operator or "attention" in visit.operator:
+        return (
+            "Take an attention backend that builds no plans: "
+            "`with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION):`, or pad the lengths to a few sizes."
+        )
+    return "Pad the sizes to a few values, so that every shape was met before, or choose a backend without plans."
+
+
+RULE = Rule(id="shape-specialisation", checklist_step=2, judge=judge, thresholds=(NUM_SHAPES, FACTOR, EXCESS_US))

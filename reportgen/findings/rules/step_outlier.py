@@ -1,0 +1,90 @@
+"""step-outlier: single steps take far longer than their peers."""
+
+from __future__ import annotations
+
+import statistics
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import Timing
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+
+FACTOR = Threshold(
+    name="factor", value=2, unit="x", reason="a host that is shared makes a step half as long again; twice is an event"
+)
+EXCESS_US = Threshold(
+    name="excess", value=1000, unit="us", reason="the scheduler of a busy host takes up to a millisecond away"
+)
+COST = Threshold(
+    name="cost", value=0.01, unit="of the mean step", reason="what is rarer costs less than the spread of the rest"
+)
+NUM_PEERS = 3
+
+
+def judge(context: Context) -> Verdict:
+    """Find steps over twice as long as the smallest of their peers and 1 ms more, and what they add to the mean step.
+
+    The samples are those of the timing pass where there is one, else the completion intervals of the trace; the first
+    recorded step only settles and never counts.
+    """
+    timing = context.case.timing
+    samples = _samples(context)
+    if timing is None or len(samples) < NUM_PEERS:
+        return not_evaluated(f"{fmt.plural(len(samples), 'step interval')} cannot tell an outlier from its peers")
+    limit = context.thresholds
+    bound_us = max(limit[FACTOR.name] * min(samples), min(samples) + limit[EXCESS_US.name])
+    median_us = statistics.median(samples)
+    slow = [sample for sample in samples if sample > bound_us and sample > median_us]
+    cost_us = sum(sample - median_us for sample in slow) / len(samples)
+    share = cost_us / (sum(samples) / len(samples))
+    measured = Measured(value=share, threshold=limit[COST.name], unit=COST.unit)
+    # Where more than a quarter of the steps are slow they are no outliers: the step has two speeds or wanders.
+    if not slow or share < measured.threshold or len(slow) > len(samples) / 4:
+        return passed(
+            f"{fmt.count(len(slow))} of {fmt.plural(len(samples), 'step')} are over {fmt.step_time(bound_us)}"
+        )
+    return fired(_draft(context, timing, samples, slow, cost_us), measured=measured)
+
+
+def _samples(context: Context) -> tuple[float, ...]:
+    timing = context.case.timing
+    if timing is None:
+        return ()
+    if timing.basis == "unprofiled":
+        times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+        return times.samples_us if times else ()
+    return tuple(row.interval_us for row in context.case.steps if row.interval_us is not None and not row.settling)
+
+
+def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: list[float], cost_us: float) -> Draft:
+    step_us = timing.step_us or statistics.median(samples)
+    how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
+    return Draft(
+        title=f"{_ratio(slow, samples)} take up to {fmt.step_time(max(slow))}",
+        evidence=(
+            Evidence(
+                text=f"{_ratio(slow, samples)} ({how}) take "
+                f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}",
+                value=max(slow),
+                unit="us",
+            ),
+        ),
+        mechanism="Steps of the same work differ in what happens beside them: garbage collection, a growing "
+        "allocator, another process. The per-step table says which part of the budget grew in recorded ones.",
+        action="Look at the slow steps in the per-step table; where the host is the cause, try the run with "
+        "`gc.freeze()` after the warm-up and with the process pinned to its cores.",
+        verify=f"{context.check_command()}: the longest steps must come down to the median.",
+        confidence="low",
+        gain=bounded_gain(
+            step_us=step_us, cost_us=min(cost_us, step_us), floor_us=0.0, resource="both", edit="remove the slow steps"
+        ),
+        identity=("steps",),
+    )
+
+
+def _ratio(slow: list[float], samples: tuple[float, ...]) -> str:
+    return f"{fmt.count(len(slow))} of {fmt.plural(len(samples), 'step')}"
+
+
+RULE = Rule(id="step-outlier", checklist_step=2, judge=judge, thresholds=(FACTOR, EXCESS_US, COST))

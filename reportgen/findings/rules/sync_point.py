@@ -1,0 +1,108 @@
+"""sync-point: the program waits for the device, and afterwards the device waits for the program."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import Sync
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.places import place_of
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_applicable,
+    not_evaluated,
+    passed,
+)
+
+COST = Threshold(
+    name="cost",
+    value=0.01,
+    unit="of the step",
+    reason="a synchronization under 1 % of the step is lost in its spread, however often it is called",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Sum the cost of the program's own synchronizations, drain and refill, by the function that asks for them.
+
+    The threshold is on the cost, not on the count: one wait at the end of a step that the device fills is harmless.
+    """
+    case = context.case
+    if case.device_kind == "host":
+        return not_applicable("there is no device to wait for")
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    step_us = case.timing.step_us if case.timing else None
+    if not step_us or case.device_time is None:
+        return not_evaluated("the step's time is not known")
+    groups = _by_place(case.syncs.items)
+    if not groups:
+        return passed("the program never waits for the device inside a step")
+    limit = context.thresholds[COST.name]
+    costs = [(sum(sync.cost_us_per_step for sync in group), group) for group in groups]
+    worst = Measured(value=max(cost for cost, _ in costs) / step_us, threshold=limit, unit=COST.unit)
+    drafts = [_draft(context, group, cost, step_us) for cost, group in costs if cost >= limit * step_us]
+    if drafts:
+        return fired(*drafts, measured=worst)
+    return passed(f"the dearest synchronization costs {fmt.share(worst.value)} of the step", worst)
+
+
+def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
+    """Group by the function that one edit would change, else by the call."""
+    groups: dict[tuple[str, ...], list[Sync]] = {}
+    for sync in syncs:
+        source = sync.source
+        key = (source.file, source.function) if source else (sync.call, sync.operator or "")
+        groups.setdefault(key, []).append(sync)
+    return list(groups.values())
+
+
+def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) -> Draft:
+    case = context.case
+    dearest = max(group, key=lambda sync: sync.cost_us_per_step)
+    count = sum(sync.count_per_step for sync in group)
+    blocked_us = sum(sync.blocked_us_per_step for sync in group)
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.operator_name(dearest.call, 24)
+    place = place_of(dearest.source)
+    through = f" through {fmt.operator_name(dearest.operator)}" if dearest.operator else ""
+    return Draft(
+        title=f"{caller} waits for the device {fmt.plural(count, 'time')} a step: {fmt.duration_of(cost_us, step_us)}",
+        evidence=(
+            Evidence(
+                text=f"{fmt.plural(count, 'synchronization')} a step{f' {place}' if place else ''}{through} "
+                f"({fmt.legible(dearest.call)}), over {fmt.plural(case.num_steps, 'step')}",
+                value=count,
+                unit="per step",
+            ),
+            Evidence(
+                text=f"the host is blocked {fmt.duration(blocked_us)} a step; the device then waits "
+                f"{fmt.duration(cost_us)} until the queue is refilled",
+                value=cost_us,
+                unit="us",
+            ),
+        ),
+        mechanism="A wait empties the queue. The device idles from its last activity until the host, which only then "
+        "goes on, has issued new work, and every launch is late until the lead is regained.",
+        action=f"Keep the value on the device {place or 'there'}, or read it once after the step: "
+        "each `.item()`, `.cpu()`, `print` or `if` on a tensor waits.",
+        verify=f"{context.check_command()}: the synchronizations of this function must be gone from their table and "
+        f"the part sync must fall by {fmt.duration(cost_us)}.",
+        beware="A loop that must read a value each step (an early exit, a sampled token) has to wait once.",
+        confidence="low",
+        gain=bounded_gain(
+            step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the synchronizations"
+        ),
+        source=dearest.source,
+        where=tuple(sync.where for sync in group if sync.where is not None)[:3],
+        identity=(dearest.source.function if dearest.source else dearest.call, dearest.operator or ""),
+    )
+
+
+RULE = Rule(id="sync-point", checklist_step=2, judge=judge, thresholds=(COST,))

@@ -1,0 +1,269 @@
+"""The stages in a row: record, read, analyse, judge, write. The only module that knows runner and report both."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reportgen import __version__
+from reportgen.errors import UsageError
+from reportgen.recording import MANIFEST_NAME, Generator, Recording
+
+if TYPE_CHECKING:
+    from reportgen.analysis.case import AnalyzedCase
+    from reportgen.analysis.step_export import StepExport
+    from reportgen.report.model import Report, ReportInput
+    from reportgen.runner.progress import Event
+    from reportgen.runner.run import RunOptions
+
+FORMATS = ("html", "pdf", "json")
+RECORDING_FOLDER = "recording"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StageStarted:
+    """A stage other than a pass starts: `text` says what is done, "analysing prefill"."""
+
+    text: str
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _ignore(event: Event | StageStarted) -> None:
+    """Watch a command without a word."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """How the report is wanted, whatever it is made from.
+
+    `output` is the folder in which the report's own folder is made; None means beside its recording, for `render`.
+    `pdf_required` is True where the PDF was asked for by name, so that its absence is a failure.
+    """
+
+    output: Path | None = Path("reports")
+    formats: tuple[str, ...] = FORMATS
+    pdf_required: bool = False
+    thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    anonymous: bool = False
+    progress: Callable[[Event | StageStarted], None] = _ignore
+    now: Callable[[], datetime] = _now
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Written:
+    """What a command leaves: the report, its files, what failed and what else is to be said, a line each."""
+
+    report: Report
+    folder: Path
+    paths: tuple[Path, ...]
+    failures: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written:
+    """Profile the cases of the module `workload` and write their report beside the recording.
+
+    A case that fails costs only itself and is one of the failures. Raises `UsageError` where nothing can run as asked.
+    """
+    from reportgen.runner.run import record
+
+    _check_thresholds(wishes)
+    parent = wishes.output or Path("reports")
+    places: list[Path] = []
+
+    def place(workload_name: str, device_name: str) -> Path:
+        places.append(_new_folder(parent, f"{workload_name}-{device_name}", wishes.now()) / RECORDING_FOLDER)
+        return places[-1]
+
+    with _saying_what_is_kept(places):
+        recording = record(workload, place, options, wishes.progress)
+        return _report_recording(recording, recording.path.parent, "workload", wishes)
+
+
+def render_recording(path: Path, wishes: Wishes) -> Written:
+    """Write the documents of the recording in `path`, or in `path`/recording, again."""
+    _check_thresholds(wishes)
+    recording = open_recording(path)
+    home = recording.path.resolve()
+    folder = home.parent if wishes.output is None else wishes.output / _name_of(home)
+    _make_folder(folder)
+    return _report_recording(recording, folder, "recording", wishes)
+
+
+def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
+    """Write the report of a trace file from elsewhere, or of a recording, in a folder named after it.
+
+    Raises `InputUnreadable` where `path` yields nothing.
+    """
+    _check_thresholds(wishes)
+    parent = wishes.output or Path("reports")
+    if path.is_dir():
+        if snapshot is not None:
+            raise UsageError("--memory goes with a trace file: a recording has its memory history inside")
+        recording = open_recording(path)
+        folder = _new_folder(parent, _name_of(recording.path.resolve()), wishes.now())
+        return _report_recording(recording, folder, "recording", wishes)
+    return _report_trace(path, snapshot, parent, wishes)
+
+
+def open_recording(path: Path) -> Recording:
+    """Open the recording in `path` or in the folder "recording" inside; raise `InputUnreadable` where there is none."""
+    inside = path / RECORDING_FOLDER
+    return Recording.open(inside if (inside / MANIFEST_NAME).is_file() else path)
+
+
+def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes) -> tuple[Report, list[StepExport]]:
+    """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
+
+    The report is dated by the recording and follows from it alone, so that it can be made again.
+    """
+    from reportgen.analysis.case import analyze_with_step
+    from reportgen.analysis.inputs import load_recorded
+    from reportgen.report.model import Report
+
+    manifest = recording.manifest
+    analyzed: list[AnalyzedCase] = []
+    for case in manifest.cases:
+        wishes.progress(StageStarted(text=f"analysing {case.name}"))
+        loaded = load_recorded(recording, case)
+        result = analyze_with_step(loaded.inputs)
+        notices = (*result.analysis.notices, *loaded.notices)
+        analyzed.append(result._replace(analysis=msgspec.structs.replace(result.analysis, notices=notices)))
+    report = Report(
+        generator=Generator(name="reportgen", version=__version__),
+        created_at=manifest.created_at,
+        input=given,
+        workload=manifest.workload,
+        environment=manifest.environment,
+        devices=manifest.devices,
+        cases=tuple(result.analysis for result in analyzed),
+    )
+    return _judged(report, manifest.command, wishes), [result.step for result in analyzed if result.step]
+
+
+def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[Report, list[StepExport]]:
+    """Analyse the trace at `path`, judge it, and return the report and the step to draw."""
+    from reportgen.analysis.case import analyze_with_step
+    from reportgen.analysis.inputs import load_traced, traced_devices, traced_environment
+    from reportgen.report.model import Report, ReportInput
+
+    wishes.progress(StageStarted(text=f"reading {path.name}"))
+    inputs, info = load_traced(path, snapshot)
+    wishes.progress(StageStarted(text=f"analysing {inputs.name}"))
+    result = analyze_with_step(inputs)
+    report = Report(
+        generator=Generator(name="reportgen", version=__version__),
+        created_at=wishes.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
+        input=ReportInput(kind="trace", path=path.name),
+        workload=None,
+        environment=traced_environment(info),
+        devices=traced_devices(info),
+        cases=(result.analysis,),
+    )
+    return _judged(report, None, wishes), [result.step] if result.step else []
+
+
+def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
+    from reportgen.report.model import ReportInput
+
+    given = ReportInput(
+        kind="workload" if kind == "workload" else "recording",
+        path=_path_from(folder, recording.path),
+        command=recording.manifest.command,
+    )
+    report, steps = report_of_recording(recording, given, wishes)
+    failed = [case for case in report.cases if case.outcome == "failed"] if kind == "workload" else []
+    failures = tuple(f"{case.name} failed: {case.reason or 'no reason was recorded'}" for case in failed)
+    return _write(report, steps, folder, failures, wishes)
+
+
+def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishes) -> Written:
+    from reportgen.report.anonymous import anonymizer
+
+    report, steps = report_of_trace(path, snapshot, wishes)
+    name = report.cases[0].name
+    if wishes.anonymous:  # torch names its traces after the host
+        name = anonymizer(report.environment)(name)
+    folder = _new_folder(parent, name, wishes.now())
+    given = msgspec.structs.replace(report.input, path=_path_from(folder, path))
+    return _write(msgspec.structs.replace(report, input=given), steps, folder, (), wishes)
+
+
+def _write(
+    report: Report, steps: Sequence[StepExport], folder: Path, failures: tuple[str, ...], wishes: Wishes
+) -> Written:
+    from reportgen.report.anonymous import anonymizer, anonymous
+    from reportgen.report.documents import write_documents
+
+    if wishes.anonymous:
+        steps = anonymizer(report.environment)(steps)
+        report = anonymous(report)
+    wishes.progress(StageStarted(text="writing the documents"))
+    paths = write_documents(report, folder, wishes.formats, step_exports=steps)
+    return Written(report=report, folder=folder, paths=tuple(paths), failures=failures)
+
+
+def _judged(report: Report, rerun: str | None, wishes: Wishes) -> Report:
+    from reportgen.findings.evaluate import evaluate
+
+    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=wishes.thresholds)
+    return msgspec.structs.replace(report, findings=findings, rules=rules)
+
+
+def _check_thresholds(wishes: Wishes) -> None:
+    """Refuse an unknown threshold at once, not after minutes of profiling."""
+    if wishes.thresholds:
+        from reportgen.findings.evaluate import evaluate
+        from reportgen.recording import Environment
+
+        evaluate((), Environment(), thresholds=wishes.thresholds)
+
+
+@contextlib.contextmanager
+def _saying_what_is_kept(places: Sequence[Path]) -> Iterator[None]:
+    """Add to whatever ends a run early where its recording lies."""
+    try:
+        yield
+    except BaseException as error:
+        if places and (places[0] / MANIFEST_NAME).is_file():
+            error.add_note(f"what was recorded is kept; the report of it: reportgen render {places[0]}")
+        raise
+
+
+def _name_of(recording: Path) -> str:
+    """Return what a report of the recording in this folder is called."""
+    return recording.parent.name if recording.name == RECORDING_FOLDER else recording.name
+
+
+def _path_from(folder: Path, path: Path) -> str:
+    """Return `path` as seen from the report's folder where it lies inside, else in full."""
+    path, folder = path.resolve(), folder.resolve()
+    return os.path.relpath(path, folder) if path.is_relative_to(folder) else str(path)
+
+
+def _new_folder(parent: Path, name: str, now: datetime) -> Path:
+    """Make a folder that there was not before: ``parent/name-20261129T154700Z``."""
+    stem = f"{name}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    folder, number = parent / stem, 1
+    while folder.exists():
+        number += 1
+        folder = parent / f"{stem}-{number}"
+    _make_folder(folder)
+    return folder
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made ({error.strerror}): choose another folder with -o") from error

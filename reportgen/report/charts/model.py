@@ -1,0 +1,32 @@
+"""What a chart is to a document; needs no drawing library."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Caption:
+    """The text under a chart: what it shows, to be set in bold, then how it is read."""
+
+    conclusion: str
+    reading: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A drawn chart, for an `<img>` of exactly `width_mm` by `height_mm`: then its 8 pt are 8 pt on the page.
+
+    Both SVGs are documents of their own without text elements, scripts or outside references, equal for equal input.
+    `png` is the light chart at 300 dots an inch, where the SVG holds too many marks for a PDF; prefer it there. `alt`
+    names every figure of the chart. None of the texts is escaped for HTML.
+    """
+
+    name: str  # unique within a report's charts of one case: "budget", "memory"
+    light_svg: str
+    dark_svg: str
+    png: bytes | None
+    alt: str
+    caption: Caption
+    width_mm: float
+    height_mm: float

@@ -1,0 +1,17 @@
+"""Not drawn yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.recording import Device
+    from reportgen.report.charts.model import Chart
+
+
+def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> Chart | None:
+    """Return None."""
+    return None

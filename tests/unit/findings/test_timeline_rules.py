@@ -1,0 +1,189 @@
+"""What the rules about waiting say of a step of 1000 us whose figures can be checked in the head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
+from reportgen.findings import evaluate
+from reportgen.findings.model import Finding, RuleRecord
+from reportgen.recording import Environment
+from tests.case_builder import budget, host_bound_case
+
+HOOK = Source(file="planted.py", line=57, line_kind="def", function="hook", user=True)
+
+
+def judge(case: CaseAnalysis, rule: str) -> tuple[RuleRecord, list[Finding]]:
+    findings, records = evaluate([case], Environment())
+    record = next(record for record in records if record.id == rule)
+    return record, [finding for finding in findings if finding.rule == rule]
+
+
+def sync(cost_us: float, *, count: float = 8.0, source: Source | None = HOOK) -> Sync:
+    return Sync(
+        call="cudaStreamSynchronize",
+        operator="aten::_local_scalar_dense",
+        count_per_step=count,
+        blocked_us_per_step=5.0,
+        cost_us_per_step=cost_us,
+        source=source,
+        where=None,
+    )
+
+
+def wait(cause: Any, us: float, *, num_steps: int = 3, source: Source | None = HOOK) -> WaitPlace:
+    return WaitPlace(cause=cause, operator=None, source=source, us_per_step=us, count_per_step=1.0, num_steps=num_steps)
+
+
+def with_waits(*places: WaitPlace) -> CaseAnalysis:
+    return host_bound_case(gaps=Gaps(count_per_step=1.0, us_per_step=800.0, places=places))
+
+
+class TestSyncPoint:
+    def test_sums_the_calls_of_one_function_and_promises_their_cost(self) -> None:
+        case = host_bound_case(syncs=Cut(items=(sync(150.0), sync(50.0, count=1.0)), total=2))
+        record, [finding] = judge(case, "sync-point")
+        assert (record.outcome, record.value) == ("fired", 0.2)
+        assert finding.title == "`hook` waits for the device 9\u00a0times a step: 0.20 of 1.00\u00a0ms"
+        assert finding.gain is not None
+        assert finding.gain.step_after_us == 800.0
+        assert "in `hook` (planted.py:57)" in finding.evidence[0].text
+
+    def test_never_promises_more_than_the_device_leaves(self) -> None:
+        # The device is busy for 200 of 1000 us: nothing brings the step under that.
+        _, [finding] = judge(host_bound_case(syncs=Cut(items=(sync(900.0),), total=1)), "sync-point")
+        assert finding.gain is not None
+        assert finding.gain.at_most_us_per_step == 800.0
+
+    def test_many_cheap_waits_are_no_fault(self) -> None:
+        record, findings = judge(host_bound_case(syncs=Cut(items=(sync(9.0, count=100.0),), total=1)), "sync-point")
+        assert (record.outcome, findings) == ("passed", [])
+
+    def test_says_nothing_where_the_host_is_the_device(self) -> None:
+        record, _ = judge(host_bound_case(device_kind="host"), "sync-point")
+        assert record.outcome == "not-applicable"
+
+
+class TestHostStall:
+    def test_names_the_function_that_holds_the_host(self) -> None:
+        record, [finding] = judge(with_waits(wait("stall", 300.0), wait("launch", 400.0)), "host-stall")
+        assert (record.outcome, record.value) == ("fired", 0.3)
+        assert finding.title == "`hook` holds the host for 0.30 of 1.00\u00a0ms"
+        assert finding.source == HOOK
+        assert finding.gain is not None
+        assert finding.gain.at_most_us_per_step == 300.0
+
+    def test_a_stretch_that_does_not_recur_is_no_stall(self) -> None:
+        case = msgspec.structs.replace(with_waits(wait("stall", 300.0, num_steps=1)), steps=_rows(4))
+        record, findings = judge(case, "host-stall")
+        assert (record.outcome, findings) == ("passed", [])
+
+    def test_under_three_per_cent_it_is_ordinary(self) -> None:
+        record, _ = judge(with_waits(wait("stall", 29.0)), "host-stall")
+        assert record.outcome == "passed"
+
+
+def _rows(count: int) -> Any:
+    from reportgen.analysis.model import StepRow
+
+    return tuple(
+        StepRow(
+            index=index,
+            interval_us=1000.0,
+            host_us=1000.0,
+            device_us=200.0,
+            activities=10,
+            settling=index == 0,
+            outlier=False,
+        )
+        for index in range(count)
+    )
+
+
+class TestInputStall:
+    def test_takes_the_part_of_the_budget(self) -> None:
+        case = host_bound_case(budget=budget(1000.0, compute=200.0, input=500.0, launch=300.0))
+        record, [finding] = judge(case, "input-stall")
+        assert (record.outcome, record.value) == ("fired", 0.5)
+        assert finding.gain is not None
+        assert finding.gain.step_after_us == 500.0
+
+    def test_a_loader_that_keeps_up_passes(self) -> None:
+        record, _ = judge(host_bound_case(), "input-stall")
+        assert (record.outcome, record.value) == ("passed", 0.0)
+
+
+def step_times(*samples_us: float) -> StepTimes:
+    ordered = sorted(samples_us)
+    return StepTimes(
+        median_us=ordered[len(ordered) // 2],
+        p5_us=ordered[0],
+        p95_us=ordered[-1],
+        min_us=ordered[0],
+        max_us=ordered[-1],
+        num_samples=len(ordered),
+        samples_us=samples_us,
+    )
+
+
+def timed(times: StepTimes, **fields: Any) -> Timing:
+    return Timing(step_us=times.median_us, mode="pipelined", basis="unprofiled", pipelined=times, **fields)
+
+
+class TestStepOutlier:
+    def test_one_slow_step_of_ten_costs_its_excess_over_the_median(self) -> None:
+        # 5000 against nine of 1000 us: (5000 - 1000) / 10 = 400 us a step, of a mean of 1400.
+        timing = timed(step_times(*[1000.0] * 9, 5000.0))
+        record, [finding] = judge(host_bound_case(timing=timing), "step-outlier")
+        assert record.outcome == "fired"
+        assert record.value == 400.0 / 1400.0
+        assert finding.title == "1 of 10\u00a0steps take up to 5.00\u00a0ms"
+        assert finding.gain is not None
+        assert finding.gain.at_most_us_per_step == 400.0
+
+    def test_a_step_under_a_millisecond_more_is_none(self) -> None:
+        record, findings = judge(host_bound_case(timing=timed(step_times(*[500.0] * 9, 1400.0))), "step-outlier")
+        assert (record.outcome, findings) == ("passed", [])
+
+    def test_a_step_of_two_speeds_has_no_outliers(self) -> None:
+        record, _ = judge(host_bound_case(timing=timed(step_times(*[1000.0] * 6, *[5000.0] * 4))), "step-outlier")
+        assert record.outcome == "passed"
+
+    def test_two_intervals_cannot_tell(self) -> None:
+        record, _ = judge(host_bound_case(timing=timed(step_times(1000.0, 9000.0))), "step-outlier")
+        assert record.outcome == "not-evaluated"
+
+
+def visit(first_us: float, later_us: float, *, num: int = 3) -> FirstVisit:
+    return FirstVisit(
+        operator="aten::_scaled_dot_product_cudnn_attention",
+        num_signatures=num,
+        excess_us_per_step=first_us - later_us,
+        first_us=first_us,
+        later_us=later_us,
+        source=HOOK,
+    )
+
+
+class TestShapeSpecialisation:
+    def case(self, row: FirstVisit) -> CaseAnalysis:
+        timing = timed(step_times(*[45_000.0] * 5), revisit=step_times(*[8_000.0] * 5))
+        return host_bound_case(name="decode", timing=timing, first_visits=(row,), steps=_rows(3))
+
+    def test_the_cost_is_the_step_less_the_step_over_known_shapes(self) -> None:
+        record, [finding] = judge(self.case(visit(37_000.0, 100.0)), "shape-specialisation")
+        assert (record.outcome, record.value) == ("fired", 36_900.0)
+        assert finding.title == "Each new shape costs decode 37.0 of 45.0\u00a0ms"
+        assert finding.gain is not None
+        assert finding.gain.step_after_us == 8_000.0
+        assert finding.severity == "high"
+
+    def test_one_shape_alone_may_be_the_library_loading(self) -> None:
+        record, _ = judge(self.case(visit(37_000.0, 100.0, num=1)), "shape-specialisation")
+        assert record.outcome == "passed"
+
+    def test_nine_times_slower_is_a_cold_cache(self) -> None:
+        record, _ = judge(self.case(visit(9_000.0, 1_000.0)), "shape-specialisation")
+        assert record.outcome == "passed"
