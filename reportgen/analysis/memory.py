@@ -12,7 +12,7 @@ from reportgen.analysis.allocations.growth import measure_growth
 from reportgen.analysis.allocations.largest import list_largest
 from reportgen.analysis.allocations.peak import blocks_at_end, describe_peak
 from reportgen.analysis.allocations.snapshot_history import history_of_snapshot
-from reportgen.analysis.allocations.spikes import find_transients, spike_threshold
+from reportgen.analysis.allocations.spikes import choose_spikes, find_transients, spike_threshold
 from reportgen.analysis.allocations.trace_history import HOST_TYPE, history_of_trace, select_events
 from reportgen.analysis.model import FirstStepMemory, Headroom, Memory
 from reportgen.analysis.window import count
@@ -62,7 +62,7 @@ def measure_memory(
         **marked,
         **(_blocks(main, device_bytes) if main is not None else {"growth_bytes_per_step": None}),
         **(_at_peak(of_snapshot or of_trace, snapshot)),
-        **(_transients(of_trace, marked["start_bytes"])),
+        **(_transients(of_trace, attribution, marked["start_bytes"])),
         allocator=allocator,
         fragmentation=fragmentation,
         headroom=_headroom(marks, marked["peak_reserved_bytes"], device_bytes),
@@ -126,14 +126,14 @@ def _at_peak(evidence: Evidence | None, snapshot: MemoryHistory | None) -> dict[
     }
 
 
-def _transients(evidence: Evidence | None, start_bytes: int | None) -> dict[str, Any]:
+def _transients(evidence: Evidence | None, attribution: Attribution | None, start_bytes: int | None) -> dict[str, Any]:
     """Return the spikes; only a trace with its frames and operators tells what came and went with what."""
-    if evidence is None or start_bytes is None:
+    if evidence is None or attribution is None or start_bytes is None:
         return {}
-    found = find_transients(evidence)
+    found = find_transients(evidence, attribution)
     limit = spike_threshold(start_bytes)
     return {
-        "spikes": tuple(spike for spike in found if spike.bytes >= limit),
+        "spikes": choose_spikes(found, limit),
         "transients": found,
         "spike_threshold_bytes": limit,
     }

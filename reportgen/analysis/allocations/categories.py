@@ -7,6 +7,7 @@ allocated the block and whether it outlived it.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -18,11 +19,13 @@ from reportgen.analysis.model import MemoryCategory
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.evidence import Evidence
-    from reportgen.analysis.allocations.history import BlockTable, History
+    from reportgen.analysis.allocations.history import History
     from reportgen.trace.columns import Bool, Int8, Int64
     from reportgen.trace.memory_columns import KnownTensors
 
 CATEGORIES: tuple[MemoryCategory, ...] = get_args(MemoryCategory)
+# The last backward operators free each other's results a few events after the last allocation.
+_SLACK_EVENTS = 8
 _CODE = {category: code for code, category in enumerate(CATEGORIES)}
 
 
@@ -67,16 +70,16 @@ def categorize(evidence: Evidence, tensors: KnownTensors | None) -> Int8:
 
 
 def growing_blocks(history: History) -> Bool:
-    """Tell which blocks are larger than that of the step before, or smaller than that of the step after, at their place.
+    """Tell which blocks grow from step to step: larger than their like in the step before, or smaller than in the next.
 
-    The place is the number of the allocation within its step; steps that allocate another number of times are not
+    Alike are the allocations with the same number within their steps; steps that allocate another number of times are not
     compared. Only what outlives its step can be a cache.
     """
     grows = np.zeros(len(history.blocks.first), dtype=bool)
     sizes = history.blocks.bytes
     steps = rows_by_step(history)
     survives = ~freed_in_step(history, steps_of(history))
-    for earlier, later in zip(steps[:-1], steps[1:], strict=True):
+    for earlier, later in itertools.pairwise(steps):
         if len(earlier) != len(later):
             continue
         larger = (sizes[later] > sizes[earlier]) & survives[later] & survives[earlier]
@@ -98,15 +101,8 @@ def _outlives_backward(history: History, step: Int64, backward: Bool) -> Bool:
         latest = np.full(len(ends), -1, dtype=np.int64)
         np.maximum.at(latest, step[rows], history.blocks.first[rows])
         ends = np.where(latest >= 0, latest, ends)
-    return _kept_past(history.blocks, ends[step])
-
-
-def _kept_past(blocks: BlockTable, event: Int64) -> Bool:
-    # The last backward operators free each other's results a few events after the last allocation.
-    return blocks.last > event + _SLACK_EVENTS
-
-
-_SLACK_EVENTS = 8
+    outlives: Bool = history.blocks.last > ends[step] + _SLACK_EVENTS
+    return outlives
 
 
 def _name_known(code: Int8, history: History, tensors: KnownTensors) -> None:
@@ -123,5 +119,9 @@ def _name_known(code: Int8, history: History, tensors: KnownTensors) -> None:
         named = _CODE.get(category)  # type: ignore[call-overload]
         for row in rows_at.get(address, ()) if named is not None else ():
             # Without a time it is known for the whole history: what lies there at its end.
-            if (not freed[row]) if time_us < 0 else first_ns[row] <= time_us * 1000 + 999 and time_us * 1000 < last_ns[row]:
+            if (
+                (not freed[row])
+                if time_us < 0
+                else first_ns[row] <= time_us * 1000 + 999 and time_us * 1000 < last_ns[row]
+            ):
                 code[row] = named

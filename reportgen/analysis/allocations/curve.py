@@ -37,7 +37,9 @@ def draw_curve(history: History) -> MemoryCurve | None:
     reserved = None
     if history.reserved is not None:
         # The counter is written after events only: what it was before the first is not known, and hardly differs.
-        reserved = tuple(np.concatenate((history.reserved[first : first + 1], history.reserved[first:last]))[kept].tolist())
+        reserved = tuple(
+            np.concatenate((history.reserved[first : first + 1], history.reserved[first:last]))[kept].tolist()
+        )
     return MemoryCurve(
         time_us=tuple(((time_ns[kept] - time_ns[0]) / 1e3).tolist()),
         allocated_bytes=tuple(allocated[kept].tolist()),

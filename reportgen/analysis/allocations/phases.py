@@ -52,7 +52,7 @@ def find_phases(history: History, attribution: Attribution) -> BlockPhases:
         optimizer=_within_optimizer(history, trace),
         from_host=_copied_from_host(trace, blocks.operator),
         saved=saved,
-        scope=np.where(saved, -1, _scopes(history, attribution)),
+        scope=np.where(saved, -1, _scopes(history, attribution, backward)),
     )
 
 
@@ -104,10 +104,11 @@ def _copied_from_host(trace: Trace, operator: Int32) -> Bool:
     return asked[operator] & (operator >= 0)
 
 
-def _scopes(history: History, attribution: Attribution) -> Int64:
+def _scopes(history: History, attribution: Attribution, backward: Bool) -> Int64:
     """Return the function or the operator that each block came and went with.
 
     A function counts where it began within the step: what lives as long as the loop around the steps is no surprise.
+    A backward operator runs in none; its frame is that of the operator it differentiates.
     """
     trace, blocks = attribution.detail, history.blocks
     num_frames = len(trace.frames.name)
@@ -119,13 +120,11 @@ def _scopes(history: History, attribution: Attribution) -> Int64:
     scope[freed[within]] = num_frames + operator[within]
     frame = follow(blocks.frame[freed], attribution.frames.user)
     step = steps_of(history)[freed]
-    began = (frame >= 0) & (step >= 0)
+    began = (frame >= 0) & (step >= 0) & ~backward[freed]
     if len(history.steps.start_ns):
         began &= _at(trace.frames.start_ns, frame) >= history.steps.start_ns[step]
     returned_ns = _return_times(trace)
-    # The free comes after the allocation, so the function of an operator differentiated later has long returned.
-    allocated_ns = history.time_ns[blocks.first[freed]]
-    inside = began & (freed_ns <= _at(returned_ns, frame)) & (allocated_ns <= _at(trace.frames.end_ns, frame))
+    inside = began & (freed_ns <= _at(returned_ns, frame))
     scope[freed[inside]] = frame[inside]
     return scope
 
@@ -140,7 +139,9 @@ def _return_times(trace: Trace) -> Int64:
     for thread in np.unique(frames.thread):
         mine = np.flatnonzero(frames.thread == thread)
         begins = np.sort(
-            np.concatenate((frames.start_ns[mine], operators.start_ns[operators.thread == thread], [np.iinfo(np.int64).max]))
+            np.concatenate(
+                (frames.start_ns[mine], operators.start_ns[operators.thread == thread], [np.iinfo(np.int64).max])
+            )
         )
         until[mine] = begins[np.searchsorted(begins, frames.end_ns[mine], side="right")] - 1
     # No later than the frame around it returns.

@@ -94,9 +94,9 @@ def _blocks(
         address=np.concatenate((address[allocations], address[orphans], blocks.address[before])),
         operator=unknown,
         frame=unknown,
-        stack=np.concatenate(
-            (events.stack[row[allocations]], np.full(len(orphans), -1), blocks.stack[before])
-        ).astype(np.int32),
+        stack=np.concatenate((events.stack[row[allocations]], np.full(len(orphans), -1), blocks.stack[before])).astype(
+            np.int32
+        ),
     )
 
 
@@ -144,6 +144,8 @@ def _step_times(snapshot: MemoryHistory, time_ns: Int64, *, is_timed: bool) -> t
             begun[mark.name] = mark.time_us
         elif mark.name in begun:
             spans.add((begun[mark.name] * 1000, mark.time_us * 1000 + 999))
-    starts, ends = (np.array(column, dtype=np.int64) for column in (zip(*sorted(spans), strict=True) if spans else ((), ())))
+    starts, ends = (
+        np.array(column, dtype=np.int64) for column in (zip(*sorted(spans), strict=True) if spans else ((), ()))
+    )
     busy = np.searchsorted(time_ns, ends, side="right") > np.searchsorted(time_ns, starts, side="left")
     return starts[busy], ends[busy]

@@ -15,7 +15,8 @@ from reportgen.analysis.model import Spike, Where
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.evidence import Evidence
     from reportgen.analysis.allocations.history import History
-    from reportgen.trace.columns import Int64
+    from reportgen.analysis.attribution import Attribution
+    from reportgen.trace.columns import Int64, Trace
 
 # From where a rise is a spike: a share of what the step started with, and in any case this many bytes.
 SPIKE_SHARE = 0.2
@@ -28,7 +29,13 @@ def spike_threshold(start_bytes: int) -> int:
     return max(int(SPIKE_SHARE * start_bytes), LEAST_SPIKE_BYTES)
 
 
-def find_transients(evidence: Evidence) -> tuple[Spike, ...]:
+def choose_spikes(transients: tuple[Spike, ...], limit_bytes: int) -> tuple[Spike, ...]:
+    """Choose those that reach the limit and half as high as the highest: the others do not make the peak."""
+    highest = max((spike.above_baseline_bytes for spike in transients), default=0)
+    return tuple(it for it in transients if it.bytes >= limit_bytes and 2 * it.above_baseline_bytes >= highest)
+
+
+def find_transients(evidence: Evidence, attribution: Attribution) -> tuple[Spike, ...]:
     """List the functions (operators outside any) whose own temporaries stood highest, the highest first.
 
     Counted are the blocks that were freed by the time the innermost user function that allocated them returned, or
@@ -39,14 +46,15 @@ def find_transients(evidence: Evidence) -> tuple[Spike, ...]:
     if len(rows) == 0:
         return ()
     peaks = _highest(history, rows, scope[rows])
-    kind, first = combine(*evidence.place_codes(peaks.largest))
+    kind, _ = combine(*evidence.place_codes(peaks.largest))
     order = np.lexsort((peaks.event, -peaks.bytes))
     _, best = np.unique(kind[order], return_index=True)
     times = np.bincount(kind)
     ranked = sorted(order[best].tolist(), key=lambda index: (-int(peaks.bytes[index]), int(peaks.event[index])))
     num_steps = max(len(history.steps.start), 1)
     return tuple(
-        _spike(evidence, peaks, index, float(times[kind[index]]) / num_steps) for index in ranked[:MOST_TRANSIENTS]
+        _spike(evidence, attribution.detail, peaks, index, float(times[kind[index]]) / num_steps)
+        for index in ranked[:MOST_TRANSIENTS]
     )
 
 
@@ -82,16 +90,19 @@ def _highest(history: History, rows: Int64, scope: Int64) -> _Peaks:
     return _Peaks(scope=owner[opens][reached], bytes=top, event=top_event, largest=rows[by_size[leads]])
 
 
-def _spike(evidence: Evidence, peaks: _Peaks, index: int, count_per_step: float) -> Spike:
+def _spike(evidence: Evidence, trace: Trace, peaks: _Peaks, index: int, count_per_step: float) -> Spike:
     history, blocks = evidence.history, evidence.history.blocks
     event, largest = int(peaks.event[index]), int(peaks.largest[index])
     of_scope = (evidence.phases.scope == peaks.scope[index]) & blocks.alive(event)
     start_ns = int(history.time_ns[blocks.first[of_scope].min()])
     end_ns = int(history.time_ns[blocks.last[of_scope].max()])
     step = history.steps.holding(event)
-    baseline = int(history.counter(history.steps.start[step : step + 1])[0]) if len(history.steps.start) else history.start_bytes
+    baseline = (
+        int(history.counter(history.steps.start[step : step + 1])[0])
+        if len(history.steps.start)
+        else history.start_bytes
+    )
     operator, shapes, _ = evidence.operator(largest)
-    trace = evidence.attribution.detail
     return Spike(
         bytes=int(peaks.bytes[index]),
         above_baseline_bytes=int(history.allocated[event]) - baseline,
@@ -103,7 +114,7 @@ def _spike(evidence: Evidence, peaks: _Peaks, index: int, count_per_step: float)
             trace=trace.info.path.name,
             start_us=trace.origin_us + start_ns / 1e3,
             end_us=trace.origin_us + end_ns / 1e3,
-            thread=_thread(evidence, largest),
+            thread=_thread(evidence.history, trace, largest),
         ),
         count_per_step=count_per_step,
         num_blocks=int(of_scope.sum()),
@@ -111,7 +122,6 @@ def _spike(evidence: Evidence, peaks: _Peaks, index: int, count_per_step: float)
     )
 
 
-def _thread(evidence: Evidence, row: int) -> str | None:
-    trace = evidence.attribution.detail
-    thread = follow(evidence.history.blocks.operator[row : row + 1], trace.operators.thread)[0]
+def _thread(history: History, trace: Trace, row: int) -> str | None:
+    thread = follow(history.blocks.operator[row : row + 1], trace.operators.thread)[0]
     return trace.threads[int(thread)].thread if thread >= 0 else None
