@@ -201,9 +201,16 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     flops: float | None = None  # per call
     bytes: float | None = None  # per call, the least that must move
     bound: Bound | None = None
-    roof_share: float | None = None
+    roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
     kernels: tuple[str, ...] = ()
     source: Source | None = None
+    input_values: tuple[str, ...] | None = None  # scalars as text, parallel to the shapes
+    family: str | None = None  # of its work model
+    intensity: float | None = None  # operations a byte
+    flops_per_s: float | None = None  # achieved, as is the next
+    bytes_per_s: float | None = None
+    ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
+    roof_us: float | None = None  # per call: what the device would take at the roof
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -506,6 +513,28 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     curve: MemoryCurve | None = None
 
 
+class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole step against the device's ceilings; shares are of the step time in `Timing`.
+
+    `share_of_peak` is the time that the step's matrix work would take at the peak of its types, over the step time
+    (model FLOPs utilisation); `share_of_bandwidth` the same of its least bytes. `floor_us_per_step` is given for
+    decode: weights and cache read once at the bandwidth.
+    """
+
+    flops_per_step: float | None = None
+    flops_per_s: float | None = None
+    share_of_peak: float | None = None
+    bytes_per_step: float | None = None
+    bytes_per_s: float | None = None
+    share_of_bandwidth: float | None = None
+    roof_us_per_step: float | None = None  # every modelled call at its roof, one after the other
+    floor_bytes_per_step: float | None = None
+    floor_us_per_step: float | None = None
+    energy_j_per_step: float | None = None
+    energy_j_per_item: float | None = None
+    energy_item: Literal["token", "sample"] | None = None
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -565,4 +594,5 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     first_visits: tuple[FirstVisit, ...] = ()
     memory: Memory | None = None
     timeline: Timeline | None = None
+    utilisation: Utilisation | None = None
     notices: tuple[Notice, ...] = ()

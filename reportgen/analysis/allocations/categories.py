@@ -72,7 +72,7 @@ def categorize(evidence: Evidence, tensors: KnownTensors | None) -> Int8:
 def growing_blocks(history: History) -> Bool:
     """Tell which blocks grow from step to step: larger than their like in the step before, or smaller than in the next.
 
-    Alike are the allocations with the same number within their steps; steps that allocate another number of times are not
+    Alike are the allocations with the same number within their steps; only steps that allocate equally often are
     compared. Only what outlives its step can be a cache.
     """
     grows = np.zeros(len(history.blocks.first), dtype=bool)
