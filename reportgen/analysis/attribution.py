@@ -134,10 +134,17 @@ def _keys(trace: Trace, names: Int64, signatures: Int64) -> Int64:
 
 
 def _distinct_signatures(signatures: tuple[Signature, ...]) -> Int64:
-    """Return for each signature the first that differs from it in scalars at most."""
+    """Return for each signature the first that differs from it in numbers given as scalars at most.
+
+    Lists and flags (a convolution's stride, the dimensions of a sum, a causal mask) decide how much there is to do.
+    """
     first: dict[object, int] = {}
-    keys = ((s.shapes, s.types, s.strides) for s in signatures)
+    keys = ((s.shapes, s.types, s.strides, _deciding(s.concrete)) for s in signatures)
     return np.array([first.setdefault(key, code) for code, key in enumerate(keys)], dtype=np.int64)
+
+
+def _deciding(values: tuple[str, ...] | None) -> tuple[str, ...]:
+    return tuple(text if text in {"True", "False"} or text.startswith("[") else "" for text in values or ())
 
 
 def _directions(trace: Trace) -> Int8:

@@ -11,6 +11,7 @@ from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
 from reportgen.analysis.coverage import measure_coverage
+from reportgen.analysis.device_limits import DeviceLimits, limits_of
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.first_visits import find_slow_visits, summarize_first_visits
 from reportgen.analysis.gaps import list_gaps_with_causes
@@ -21,6 +22,7 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
@@ -28,6 +30,7 @@ from reportgen.analysis.streams import measure_streams
 from reportgen.analysis.syncs import list_syncs
 from reportgen.analysis.timeline import draw_timeline
 from reportgen.analysis.timing import summarize_timing
+from reportgen.analysis.utilisation import measure_utilisation
 from reportgen.analysis.window import count, main_device
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.model import Timing
     from reportgen.analysis.steps import StepWindow
     from reportgen.analysis.window import Counted
-    from reportgen.recording import Json, RecordedCase, StepMode
+    from reportgen.recording import Device, Json, RecordedCase, Scalar, StepMode
     from reportgen.trace.columns import Trace
     from reportgen.trace.memory_columns import MemoryHistory
 
@@ -58,6 +61,9 @@ class CaseInputs:
     timeline: Trace | None = None
     detail: Trace | None = None
     snapshot: MemoryHistory | None = None
+    # What the operators are held against: the devices with their ceilings, and the flags in force.
+    devices: tuple[Device, ...] = ()
+    flags: dict[str, Scalar] = dataclasses.field(default_factory=dict)
 
 
 class AnalyzedCase(NamedTuple):
@@ -78,10 +84,15 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
         timing = summarize_timing(inputs.recorded, None)
-        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
+        memory = measure_memory(None, recorded=inputs.recorded, snapshot=inputs.snapshot)
+        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
-    notices = (*analysis.notices, *(context.budget.notices if context.budget else ()))
+    notices = (
+        *analysis.notices,
+        *(context.budget.notices if context.budget else ()),
+        *over_roof_notices(context.shapes, context.attribution.groups, context.limits.cache_bytes),
+    )
     return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
 
 
@@ -97,6 +108,8 @@ class _Context:
     timing: Timing | None
     mode: StepMode
     budget: BudgetResult | None
+    limits: DeviceLimits
+    shapes: ShapeWork
 
     @classmethod
     def build(cls, inputs: CaseInputs, timeline: Trace, detail: Trace) -> _Context:
@@ -105,15 +118,19 @@ class _Context:
         steps = measure_steps(timeline)
         timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
         sites = recorded.sync_sites if recorded and recorded.sync_sites else ()
+        counted = count(timeline)
+        limits = limits_of(inputs.devices, main_device(timeline, counted))
         return cls(
             inputs=inputs,
             attribution=attribution,
-            counted=count(timeline),
+            counted=counted,
             places=CasePlaces(attribution, timeline.info.path.name, sites),
             steps=steps,
             timing=timing,
             mode=timing.mode if timing else "pipelined",
             budget=compute_budget(timeline, steps, timing),
+            limits=limits,
+            shapes=measure_work(attribution, counted, limits.ceilings, inputs.flags),
         )
 
     def sections(self) -> dict[str, Any]:
@@ -127,16 +144,17 @@ class _Context:
             "rank": timeline.info.rank,
             "device_kind": _device_kind(timeline),
             "num_steps": counted.num_steps,
-            "coverage": measure_coverage(attribution, counted),
+            "coverage": measure_coverage(attribution, counted, self.shapes.coverage),
             "timing": self.timing,
             "steps": self.steps.rows(),
             **self._waiting(step_us),
-            "operators": rank_operators(attribution, counted, device_recorded=timeline.device_recorded),
+            "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
             "streams": measure_streams(timeline, counted),
             "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
-            "memory": measure_memory(attribution, recorded.memory if recorded else None),
+            "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
+            "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
         }
 

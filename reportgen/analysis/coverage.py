@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from reportgen.trace.columns import Bool
 
 
-def measure_coverage(attribution: Attribution, counted: Counted) -> Coverage:
-    """Return shares of the device time that the steps launched; all None where there is none."""
+def measure_coverage(attribution: Attribution, counted: Counted, work_models: float | None = None) -> Coverage:
+    """Return shares of the device time that the steps launched; all None where there is none.
+
+    `work_models` is the share that work models cover, as the roofline found it.
+    """
     duration = np.where(counted.activities, durations_ns(attribution.timeline.activities), 0)
     whole = int(duration.sum())
     if whole == 0:
@@ -32,4 +35,5 @@ def measure_coverage(attribution: Attribution, counted: Counted) -> Coverage:
         operators=share(attribution.activity_group >= 0),
         shapes=share(has_shapes[attribution.activity_group]),
         stacks=share(attribution.activity_frame >= 0),
+        work_models=work_models,
     )

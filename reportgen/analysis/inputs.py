@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, TypeVar
 
 from reportgen.analysis.case import CaseInputs
+from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.model import Notice
 from reportgen.errors import InputUnreadable
 from reportgen.recording import Device, Environment, Runtime
@@ -54,6 +55,8 @@ def load_recorded(recording: Recording, case: RecordedCase) -> LoadedCase:
         timeline=load(recording.trace_path(case, "timeline"), read_trace),
         detail=load(recording.trace_path(case, "detail"), read_trace),
         snapshot=load(recording.memory_path(case), read_snapshot),
+        devices=recording.manifest.devices,
+        flags={**recording.manifest.environment.flags, **case.flags},
     )
     return LoadedCase(inputs=inputs, notices=tuple(notices))
 
@@ -67,7 +70,10 @@ def load_traced(
     """
     trace = read_trace(path, progress=progress)
     history = read_snapshot(snapshot) if snapshot is not None else None
-    return CaseInputs(name=stem_of(path), timeline=trace, detail=trace, snapshot=history), trace.info
+    inputs = CaseInputs(
+        name=stem_of(path), timeline=trace, detail=trace, snapshot=history, devices=traced_devices(trace.info)
+    )
+    return inputs, trace.info
 
 
 def stem_of(path: Path) -> str:
@@ -89,15 +95,17 @@ def traced_environment(info: TraceInfo) -> Environment:
 
 
 def traced_devices(info: TraceInfo) -> tuple[Device, ...]:
-    """Return the devices that a trace's top level lists."""
+    """Return the devices that a trace's top level lists, with their ceilings where a datasheet is known."""
     return tuple(
-        Device(
-            index=device.index,
-            name=device.name or f"device {device.index}",
-            vendor=_VENDORS.get(info.runtime_kind),
-            compute_capability=device.compute_capability,
-            memory_bytes=device.memory_bytes,
-            multiprocessors=device.multiprocessors,
+        with_ceilings(
+            Device(
+                index=device.index,
+                name=device.name or f"device {device.index}",
+                vendor=_VENDORS.get(info.runtime_kind),
+                compute_capability=device.compute_capability,
+                memory_bytes=device.memory_bytes,
+                multiprocessors=device.multiprocessors,
+            )
         )
         for device in info.devices
     )

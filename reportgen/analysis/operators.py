@@ -14,6 +14,7 @@ from reportgen.analysis.window import durations_ns
 
 if TYPE_CHECKING:
     from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.shapes import ShapeWork
     from reportgen.analysis.window import Counted
     from reportgen.trace.columns import Int64, Operators
 
@@ -32,7 +33,9 @@ def self_time_ns(operators: Operators) -> Int64:
     return np.asarray(np.maximum(duration - children, 0), dtype=np.int64)
 
 
-def rank_operators(attribution: Attribution, counted: Counted, *, device_recorded: bool) -> Cut[Operator]:
+def rank_operators(
+    attribution: Attribution, counted: Counted, work: ShapeWork, *, device_recorded: bool
+) -> Cut[Operator]:
     """List operators by the device time of the activities that they launched themselves, else by self host time.
 
     Times are totals of the profiled steps over their number, so the device times of all operators add up to the
@@ -69,6 +72,8 @@ def rank_operators(attribution: Attribution, counted: Counted, *, device_recorde
             share_of_host=float(host[group] / host.sum()) if host.any() else None,
             kernels=details.kernels(group),
             source=details.source(group),
+            input_values=signature.concrete if signature else None,
+            **work.fields(group),
         )
 
     rest = order[MOST_OPERATORS:]

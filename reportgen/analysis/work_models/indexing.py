@@ -1,0 +1,85 @@
+"""Embeddings and indexing: only the elements that the index names are touched."""
+
+from __future__ import annotations
+
+import math
+
+from reportgen.analysis.work_models.call import UNKNOWN, Call, Work, WorkModel, size_bytes, total_bytes
+
+
+def select(call: Call) -> Work:
+    """``index_select(table, dim, index)``: as many slices as the index is long, read and written."""
+    return _rows(call, dimension=call.integer(1) or 0, index=2)
+
+
+def embedding(call: Call) -> Work:
+    """``embedding(table, index)``: a row for every entry of the index, read and written."""
+    return _rows(call, dimension=0, index=1)
+
+
+def _rows(call: Call, *, dimension: int, index: int) -> Work:
+    table, positions = call.tensor(0), call.tensor(index)
+    if table is None or positions is None or not table.shape:
+        return UNKNOWN
+    slice_elements = table.numel // max(table.shape[dimension], 1)
+    moved = size_bytes((positions.numel, slice_elements), table.type)
+    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+
+
+def gather(call: Call) -> Work:
+    """``gather(table, dim, index)``: an element for every entry of the index, read and written."""
+    table, positions = call.tensor(0), call.tensor(2)
+    if table is None or positions is None:
+        return UNKNOWN
+    moved = size_bytes(positions.shape, table.type)
+    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+
+
+def scatter(call: Call) -> Work:
+    """``scatter``, ``scatter_add``, ``index_add``, ``index_copy``: target elements written, those added to read too."""
+    target, positions, values = call.tensor(0), call.tensor(2), call.tensor(3)
+    if target is None or positions is None:
+        return UNKNOWN
+    elements = values.numel if values is not None else positions.numel
+    written = size_bytes((elements,), target.type)
+    is_added = "add" in call.name
+    given = values.bytes if values is not None else 0.0
+    return Work(
+        float(elements) if is_added else 0.0,
+        total_bytes(positions.bytes, given, written, written if is_added else 0.0),
+    )
+
+
+def put(call: Call) -> Work:
+    """``index_put``: the values read and written; of the positions, a list, at least what was recorded."""
+    target = call.tensor(0)
+    # The values are the last tensor; positions that the profiler left out make them the second.
+    if target is None or len(call.tensors) < 2 or call.tensors[-1].type != target.type:
+        return UNKNOWN
+    values, positions = call.tensors[-1], call.tensors[1:-1]
+    written = size_bytes(values.shape, target.type)
+    return Work(0.0, total_bytes(values.bytes, written, *(tensor.bytes for tensor in positions)))
+
+
+def embedding_backward(call: Call) -> Work:
+    """``embedding_dense_backward(gradient, index, rows)``: a gradient of the whole table is written."""
+    gradient, positions, num_rows = call.tensor(0), call.tensor(1), call.integer(2)
+    if gradient is None or positions is None or num_rows is None:
+        return UNKNOWN
+    width = gradient.numel // max(math.prod(positions.shape), 1)
+    written = size_bytes((num_rows, width), gradient.type)
+    return Work(float(gradient.numel), total_bytes(gradient.bytes, positions.bytes, written))
+
+
+MODELS: dict[str, WorkModel] = {
+    "aten::index_select": select,
+    "aten::embedding": embedding,
+    "aten::gather": gather,
+    **{
+        f"aten::{name}{suffix}": scatter
+        for name in ("scatter", "scatter_add", "index_add", "index_copy")
+        for suffix in ("", "_")
+    },
+    **dict.fromkeys(("aten::_index_put_impl_", "aten::index_put_", "aten::index_put"), put),
+    "aten::embedding_dense_backward": embedding_backward,
+}
