@@ -85,7 +85,8 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
         timing = summarize_timing(inputs.recorded, None)
-        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
+        memory = measure_memory(None, recorded=inputs.recorded, snapshot=inputs.snapshot)
+        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
     notices = (
@@ -153,7 +154,7 @@ class _Context:
             "sources": rank_sources(self.places, counted, self.budget),
             "streams": measure_streams(timeline, counted),
             "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
-            "memory": measure_memory(attribution, recorded.memory if recorded else None),
+            "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
             "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
         }
