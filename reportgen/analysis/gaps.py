@@ -88,6 +88,7 @@ def _gap(trace: Trace, budget: BudgetResult, places: CasePlaces, row: int) -> Ga
         step=int(trace.steps.number[step]) if step >= 0 else 0,
         cause=part_of(int(waits.cause[piece])),
         operator=trace.names[trace.operators.name[operator]] if operator >= 0 else None,
+        # At its ends the moment may be the caller's already.
         source=source or places.source_at(int(waits.start_ns[piece] + waits.end_ns[piece]) // 2),
         where=places.where(start, end, activity=following if following >= 0 else None),
     )
