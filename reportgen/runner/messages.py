@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.recording import Device, Environment, PassName, RecordedCase
+from reportgen.recording import Ceilings, Device, Environment, PassName, RecordedCase
 from reportgen.workload import Phase
 
 
@@ -34,6 +34,18 @@ class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     folder: str  # where the case's traces go
     recorded: RecordedCase  # what the parent knows of the case so far
     flags: dict[str, str | int | float | bool | None]  # the environment's, to tell what the case changes
+
+
+class CeilingsRequest(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """Measure what a device reaches."""
+
+    device: str  # as the survey resolved it
+
+
+class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """What the device reached."""
+
+    ceilings: Ceilings
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
@@ -66,5 +78,5 @@ class CaseState(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     case: RecordedCase
 
 
-Request = SurveyRequest | CaseRequest
-Message = Refused | Surveyed | PassBegan | CaseState
+Request = SurveyRequest | CaseRequest | CeilingsRequest
+Message = CeilingsMeasured | Refused | Surveyed | PassBegan | CaseState
