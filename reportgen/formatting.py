@@ -110,6 +110,13 @@ def noun(value: Number, singular: str, several: str | None = None) -> str:
     return singular + ("es" if singular.endswith(("s", "x", "ch", "sh")) else "s")
 
 
+def part(value: int, whole: int, singular: str, several: str | None = None) -> str:
+    """Write how many of a whole: "6 of 10 launches", "all 10 launches", "the only launch"."""
+    if value == whole:
+        return f"the only {singular}" if whole == 1 else f"all {plural(whole, singular, several)}"
+    return f"{count(value)} of {plural(whole, singular, several)}"
+
+
 def spelled(value: int) -> str:
     """Write a small count as a word ("two"), from thirteen on as a figure."""
     return _SMALL_NUMBERS[value] if 0 <= value < len(_SMALL_NUMBERS) else count(value)

@@ -132,6 +132,8 @@ class MemoryMarks(msgspec.Struct, frozen=True, kw_only=True):
     peak_allocated_bytes: int
     peak_reserved_bytes: int
     in_use_on_device_bytes: int | None = None
+    # How often the allocator emptied its cache and asked the device again, since it had no memory left.
+    retries: int | None = None
 
 
 class SyncSite(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
 from reportgen.analysis.sources import rank_sources
+from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
@@ -84,7 +85,8 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
         timing = summarize_timing(inputs.recorded, None)
-        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
+        memory = measure_memory(None, recorded=inputs.recorded, snapshot=inputs.snapshot)
+        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
     notices = (
@@ -145,14 +147,14 @@ class _Context:
             "num_steps": counted.num_steps,
             "coverage": measure_coverage(attribution, counted, self.shapes.coverage),
             "timing": self.timing,
-            "steps": self.steps.rows(),
+            "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
             "streams": measure_streams(timeline, counted),
             "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
-            "memory": measure_memory(attribution, recorded.memory if recorded else None),
+            "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
             "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
         }

@@ -163,7 +163,8 @@ def _device_ns(trace: Trace, launched: Int64) -> Int64:
 def _began_drained(trace: Trace) -> Bool:
     """Tell the steps at whose start no device had anything queued or running."""
     activities, starts = trace.activities, trace.steps.start_ns
-    called = activities.call >= 0
-    queued = np.where(called, trace.calls.start_ns[activities.call], activities.start_ns) if len(called) else called
+    # Call -1 picks the entry put at the end.
+    launched = np.append(trace.calls.start_ns, 0)[activities.call]
+    queued = np.where(activities.call >= 0, launched, activities.start_ns)
     pending = union(np.minimum(queued, activities.start_ns), activities.end_ns)
     return np.asarray(covered(pending, starts, starts + 1) == 0)

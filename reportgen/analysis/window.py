@@ -27,7 +27,7 @@ def count(trace: Trace) -> Counted:
 
     A window without step marks is one step, and all that was not queued before it belongs to it. With step marks an
     activity counts by the step that launched it, wherever it ran. One whose launch was not recorded has no step; it
-    counts where it starts inside the window, because leaving it out would call the device idle.
+    counts where it runs inside the window, because leaving it out would call the device idle.
     """
     activities, num_marks = trace.activities, len(trace.steps.number)
     if num_marks == 0:
@@ -38,7 +38,7 @@ def count(trace: Trace) -> Counted:
             calls=np.ones(len(trace.calls.start_ns), dtype=bool),
             memory=np.ones(len(trace.memory.time_ns), dtype=bool),
         )
-    in_window = (activities.start_ns >= trace.window_start_ns) & (activities.start_ns <= trace.window_end_ns)
+    in_window = (activities.start_ns >= trace.window_start_ns) & (activities.end_ns <= trace.window_end_ns)
     unlinked = (activities.call < 0) & ~activities.before_window & in_window
     return Counted(
         num_steps=num_marks,

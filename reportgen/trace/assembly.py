@@ -28,6 +28,7 @@ from reportgen.trace.columns import (
 )
 from reportgen.trace.signatures import decode_dimensions, decode_signature
 from reportgen.trace.tables import Columns, TableBuilder
+from reportgen.trace.untimed import drop_untimed
 
 TableType = TypeVar("TableType")
 
@@ -42,8 +43,10 @@ def assemble(builder: TableBuilder, info: TraceInfo, notices: tuple[TraceNotice,
     """Return the trace that the rows in `builder` make; the rows are given up."""
     columns = {table: rows.joined() for table, rows in builder.rows.items()}
     memory = builder.memory.joined()
-    activities = _stacked([columns[table] for table in _ACTIVITY_TABLES])
-    tables = [*(columns[table] for table in columns if table not in _ACTIVITY_TABLES), activities, memory]
+    others = [*(columns[table] for table in columns if table not in _ACTIVITY_TABLES), memory]
+    stacked = _stacked([columns[table] for table in _ACTIVITY_TABLES])
+    activities, untimed = drop_untimed(stacked, map(_starts, others))
+    tables = [*others, activities]
     origin_ns = min((int(start.min()) for start in map(_starts, tables) if len(start)), default=0)
     end_ns = max((int(end.max()) for end in map(_ends, tables) if len(end)), default=0) - origin_ns
 
@@ -83,7 +86,7 @@ def assemble(builder: TableBuilder, info: TraceInfo, notices: tuple[TraceNotice,
         window_end_ns=max(end_ns, 0),
         device_expected=False,
         device_recorded=activities is not None,
-        notices=notices,
+        notices=notices if untimed is None else (*notices, untimed),
         coverage=Coverage(operators=None, shapes=None, stacks=None),
     )
 

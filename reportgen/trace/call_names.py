@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from reportgen.trace.columns import Bool, Int32
 
 # Kernels that talk to other devices: the libraries (NCCL, RCCL, MSCCL, HCCL, oneCCL, NVSHMEM, DeepEP) by their prefix,
-# the one-shot and two-shot kernels that serving engines bring along by the collective they are named after.
+# the one-shot and two-shot kernels that serving engines bring along by the collective they are named after. Inductor
+# names a kernel after the operators around it: `triton_poi_fused_all_reduce_add_0` adds what was reduced before.
 COMMUNICATION = re.compile(
-    r"[nrh]ccl|mscclpp|msccl|oneccl|nvshmem|rocshmem|deep_ep|cross_device_reduce|quick_?reduce|multimem_"
-    r"|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|send_?recv",
-    re.IGNORECASE,
+    r"^(?!triton_).*?(?:[nrh]ccl|msccl|oneccl|nvshmem|rocshmem|deep_ep|cross_device_reduce|quick_?reduce|multimem_"
+    r"|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|send_?recv)",
+    re.IGNORECASE | re.DOTALL,
 )
 # Calls that are sure to launch device work if they succeed. Copies and fills are left out: of zero bytes, or from host
 # to host, they launch nothing.
 KERNEL_LAUNCH = re.compile(r"launch(?!.*host_?f)", re.IGNORECASE)
 GRAPH_LAUNCH = re.compile(r"graph_?launch", re.IGNORECASE)
+BEGIN_CAPTURE = re.compile(r"begin_?capture", re.IGNORECASE)
+END_CAPTURE = re.compile(r"end_?capture", re.IGNORECASE)
 DEVICE_SYNCHRONIZE = re.compile(r"(device|ctx|context)_?synchronize", re.IGNORECASE)
 SYNCHRONIZE = re.compile(r"synchronize", re.IGNORECASE)
 

@@ -20,6 +20,15 @@ Id = int | str | None
 class Args(msgspec.Struct, frozen=True, gc=False):
     """What an event carries in ``args``; lists stay as raw text, since few of them are distinct."""
 
+    # Operators, in the order in which they are written: a decoder looks for a key first where the last one was
+    concrete: Raw = msgspec.field(name="Concrete Inputs", default=ABSENT)
+    types: Raw = msgspec.field(name="Input type", default=ABSENT)
+    strides: Raw = msgspec.field(name="Input Strides", default=ABSENT)
+    dims: Raw = msgspec.field(name="Input Dims", default=ABSENT)
+    old_dims: Raw = msgspec.field(name="Input dims", default=ABSENT)
+    sequence: int | None = msgspec.field(name="Sequence number", default=None)
+    forward_thread: int | None = msgspec.field(name="Fwd thread id", default=None)
+    flops: int | float | None = None
     # Device activities and calls
     correlation: int | None = None
     stream: Id = None
@@ -29,15 +38,6 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     grid: Raw = ABSENT
     block: Raw = ABSENT
     process_group: Id = msgspec.field(name="Process Group Name", default=None)
-    # Operators
-    dims: Raw = msgspec.field(name="Input Dims", default=ABSENT)
-    old_dims: Raw = msgspec.field(name="Input dims", default=ABSENT)
-    types: Raw = msgspec.field(name="Input type", default=ABSENT)
-    strides: Raw = msgspec.field(name="Input Strides", default=ABSENT)
-    concrete: Raw = msgspec.field(name="Concrete Inputs", default=ABSENT)
-    sequence: int | None = msgspec.field(name="Sequence number", default=None)
-    forward_thread: int | None = msgspec.field(name="Fwd thread id", default=None)
-    flops: int | float | None = None
     # Memory instants
     address: int | None = msgspec.field(name="Addr", default=None)
     num_bytes: int | None = msgspec.field(name="Bytes", default=None)

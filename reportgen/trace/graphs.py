@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.trace.call_names import GRAPH_LAUNCH, SYNCHRONIZE, match_names
+from reportgen.trace.call_names import BEGIN_CAPTURE, END_CAPTURE, GRAPH_LAUNCH, SYNCHRONIZE, match_names
 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Bool, Int64, Trace
@@ -19,6 +19,22 @@ _LATE_RETURN_NS = 1_000_000
 def is_graph_launch(trace: Trace) -> Bool:
     """Tell the calls that launch a graph."""
     return match_names(GRAPH_LAUNCH, trace.names, trace.calls.name)
+
+
+def find_captured(trace: Trace) -> Bool:
+    """Tell the calls that a thread made while it captured a graph: they record work and launch none."""
+    calls = trace.calls
+    opens = match_names(BEGIN_CAPTURE, trace.names, calls.name)
+    captured = np.zeros(len(calls.name), dtype=np.bool_)
+    if not opens.any():
+        return captured
+    closes = match_names(END_CAPTURE, trace.names, calls.name)
+    for thread in np.unique(calls.thread[opens]):
+        rows = np.flatnonzero(calls.thread == thread)
+        # A capture that began before the recording closes what was not opened; it must not cancel the next.
+        depth = np.cumsum(opens[rows].astype(np.int64) - closes[rows])
+        captured[rows] = depth > np.minimum.accumulate(np.minimum(depth, 0))
+    return captured
 
 
 def find_incomplete_replays(trace: Trace) -> Bool:

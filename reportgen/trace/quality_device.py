@@ -10,7 +10,7 @@ from reportgen import formatting as fmt
 from reportgen.trace.call_names import KERNEL_LAUNCH, match_names
 from reportgen.trace.columns import Bool, TraceNotice
 from reportgen.trace.coverage import share_of_launched
-from reportgen.trace.graphs import find_incomplete_replays, find_unrecorded_work, is_graph_launch
+from reportgen.trace.graphs import find_captured, find_incomplete_replays, find_unrecorded_work, is_graph_launch
 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Trace
@@ -51,7 +51,7 @@ def find_misaligned_clocks(trace: Trace) -> TraceNotice | None:
         return None
     return TraceNotice(
         code="clocks-misaligned",
-        text=f"{fmt.plural(count, 'device activity', 'device activities')} of {fmt.count(len(linked))} "
+        text=f"{_part(count, len(linked), 'device activity', 'device activities')} "
         f"{fmt.noun(count, 'starts before its', 'start before their')} launch, by up to "
         f"{fmt.duration(int(early_ns.max()) / 1000)}: the clocks of host and device differ, and gaps may be off by as "
         "much.",
@@ -66,7 +66,7 @@ def find_lost_activities(trace: Trace) -> TraceNotice | None:
     calls = trace.calls
     if not trace.device_recorded:
         return None
-    is_launch = match_names(KERNEL_LAUNCH, trace.names, calls.name) & ~is_graph_launch(trace)
+    is_launch = match_names(KERNEL_LAUNCH, trace.names, calls.name) & ~is_graph_launch(trace) & ~find_captured(trace)
     # Compared by id, not by link: of a runtime call and the driver call inside it only one has the activity.
     lost = (is_launch & ~np.isin(calls.correlation, trace.activities.correlation))[is_launch]
     if not lost.any():
@@ -76,9 +76,9 @@ def find_lost_activities(trace: Trace) -> TraceNotice | None:
     where = ", the first in a row" if first == count and count > 1 else ""
     return TraceNotice(
         code="launches-without-activity",
-        text=f"{fmt.count(count)} of {fmt.plural(len(lost), 'launch', 'launches')} {fmt.noun(count, 'has', 'have')} "
-        f"no device activity{where}: the driver dropped records, so device time is a lower bound and idle time an "
-        "upper one. Record after some steps of warm-up, without a pause before the window.",
+        text=f"{_part(count, len(lost), 'launch', 'launches')} {fmt.noun(count, 'has', 'have')} no device "
+        f"activity{where}: the driver dropped records, so device time is a lower bound and idle time an upper one. "
+        "Record after some steps of warm-up, without a pause before the window.",
         count=count,
         share=share,
         affects_conclusions=share > _TOLERABLE_LOSS,
@@ -111,7 +111,7 @@ def find_unequal_replays(trace: Trace) -> TraceNotice | None:
         return None
     return TraceNotice(
         code="graph-replays-incomplete",
-        text=f"{fmt.count(incomplete)} of {fmt.plural(replays, 'graph launch', 'graph launches')} "
+        text=f"{_part(incomplete, replays, 'graph launch', 'graph launches')} "
         f"{fmt.noun(incomplete, 'has', 'have')} fewer activities than others of the same graph: records were lost, "
         "and idle time is no measure of the device.",
         count=incomplete,
@@ -210,11 +210,17 @@ def find_unknown_groups(trace: Trace) -> TraceNotice | None:
     known = "no groups are told apart" if count == len(group) else "groups are told apart for the others only"
     return TraceNotice(
         code="process-group-unknown",
-        text=f"{fmt.count(count)} of {fmt.plural(len(group), 'communication kernel')} "
+        text=f"{_part(count, len(group), 'communication kernel')} "
         f"{fmt.noun(count, 'names', 'name')} no process group: {known}.",
         count=count,
         share=count / len(group),
     )
+
+
+def _part(count: int, whole: int, singular: str, several: str | None = None) -> str:
+    """Begin a sentence with how many of a whole."""
+    text = fmt.part(count, whole, singular, several)
+    return text[0].upper() + text[1:]
 
 
 def _launched_by(trace: Trace, calls: Bool) -> Bool:

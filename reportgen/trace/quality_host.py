@@ -60,7 +60,7 @@ def find_missing_stacks(trace: Trace) -> TraceNotice | None:
         return None
     return TraceNotice(
         code="stacks-partial",
-        text=f"Python stacks are known for {fmt.share(share)} of device time: the rest was launched by threads on "
+        text=f"Python stacks are known for {_of_device_time(share)}: the rest was launched by threads on "
         "which no Python was recorded.",
         share=share,
     )
@@ -80,7 +80,7 @@ def find_missing_shapes(trace: Trace) -> TraceNotice | None:
         return None
     return TraceNotice(
         code="shapes-partial",
-        text=f"Shapes are recorded for {fmt.share(share)} of device time: what has no operator or bypasses PyTorch's "
+        text=f"Shapes are recorded for {_of_device_time(share)}: what has no operator or bypasses PyTorch's "
         "dispatcher has none, and no roofline.",
         share=share,
     )
@@ -108,7 +108,7 @@ def find_partial_flops(trace: Trace) -> TraceNotice | None:
         return None
     return TraceNotice(
         code="flops-partial",
-        text=f"The profiler counted FLOPs for operators with {fmt.share(share)} of device time: its sums are partial.",
+        text=f"The profiler counted FLOPs for operators with {_of_device_time(share)}: its sums are partial.",
         share=share,
     )
 
@@ -182,6 +182,10 @@ def find_profilers_work(trace: Trace) -> TraceNotice | None:
         "calls that it held up are slower than without it.",
         count=len(duration),
     )
+
+
+def _of_device_time(share: float) -> str:
+    return f"{fmt.share(share)} of device time" if share else "none of the device time"
 
 
 HOST_CHECKS = (

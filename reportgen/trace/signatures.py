@@ -11,13 +11,17 @@ from reportgen.trace.columns import Signature
 
 Shape = tuple[int, ...]
 
+# Stands between the four texts of a signature's key: a byte that no JSON text holds.
+SIGNATURE_SEPARATOR = b"\0"
+NO_SIGNATURE = SIGNATURE_SEPARATOR * 3
 
-def decode_signature(key: tuple[bytes, bytes, bytes, bytes]) -> Signature:
-    """Decode an operator's input dimensions, types, strides and concrete values.
+
+def decode_signature(key: bytes) -> Signature:
+    """Decode an operator's input dimensions, types, strides and concrete values, separated in `key`.
 
     A list of tensors becomes as many inputs, each with the type of the list, so that the parts stay aligned.
     """
-    dims, types, strides, concrete = map(_decode_list, key)
+    dims, types, strides, concrete = map(_decode_list, key.split(SIGNATURE_SEPARATOR))
     counts = [_num_inputs(entry) for entry in dims] if dims is not None else []
     shapes = None if dims is None else _shapes(dims)
     if types == [] and shapes is not None and not any(shapes):

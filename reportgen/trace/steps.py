@@ -79,14 +79,14 @@ def find_window_start(trace: Trace) -> int:
 
 
 def find_window_end(trace: Trace, opened_ns: int, launching: Int32, queued_before: Bool) -> int:
-    """Give the last end of a step (without steps: of any host event) and of what was launched in the window."""
-    closes_ns = opened_ns
+    """Give the last end of a step and of what was launched in the window; without steps, of all but earlier work."""
+    closes_ns, inside = opened_ns, ~queued_before
     if len(trace.steps.end_ns):
         closes_ns = int(trace.steps.end_ns.max())
+        inside &= ~_launched_after(closes_ns, trace.activities, launching, trace.calls)
     else:
         for table in (trace.operators, trace.calls, trace.frames, trace.annotations):
             closes_ns = max(closes_ns, int(table.end_ns.max(initial=closes_ns)))
-    inside = ~queued_before & ~_launched_after(closes_ns, trace.activities, launching, trace.calls)
     return max(closes_ns, int(trace.activities.end_ns[inside].max(initial=closes_ns)))
 
 

@@ -6,7 +6,8 @@ columns and not with the text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from reportgen.trace.categories import MEMORY_INSTANT, Table, copy_direction, table_of
 from reportgen.trace.columns import ActivityKind, CopyDirection, Int32, Int64
 from reportgen.trace.events import NO_ARGS, AnyEvent, Args
+from reportgen.trace.signatures import NO_SIGNATURE, SIGNATURE_SEPARATOR
 from reportgen.trace.times import to_ns
 
 Key = TypeVar("Key", bound=Hashable)
@@ -84,42 +86,31 @@ class TableBuilder:
     def __init__(self) -> None:
         self.names: Codes[str] = Codes()
         self.threads: Codes[tuple[str, str]] = Codes()
-        self.signatures: Codes[tuple[bytes, bytes, bytes, bytes]] = Codes()
+        self.signatures: Codes[bytes] = Codes()
         self.dimensions: Codes[tuple[bytes, bytes]] = Codes()
         self.thread_names: dict[tuple[str, str], str] = {}
         self.num_events = 0
         self.rows = {table: Rows() for table in _ROWS}
         self.memory = Rows()
         self._thread_of: dict[tuple[int | str | None, int | str | None], int] = {}
-        self._tables: dict[str, Table | None] = {}
 
     def add(self, events: Sequence[AnyEvent]) -> None:
         """Append the rows that `events` make."""
         self.num_events += len(events)
-        groups: dict[Table, list[AnyEvent]] = {}
-        instants = []
+        spans: defaultdict[str, list[AnyEvent]] = defaultdict(list)
+        others: defaultdict[str, list[AnyEvent]] = defaultdict(list)
         for event in events:
             if event.ph == "X":
-                table = self._table(event)
-                if table is not None:
-                    groups.setdefault(table, []).append(event)
-            elif event.ph == "i" and event.name == MEMORY_INSTANT:
-                instants.append(event)
-            elif event.ph == "M":
-                self._add_metadata(event)
-        for table, group in groups.items():
+                spans[event.cat].append(event)
+            else:
+                others[event.ph].append(event)
+        for table, group in _by_table(spans).items():
             self.rows[table].add(self._spans(group) | _ROWS[table](self, group))
+        instants = [event for event in others["i"] if event.name == MEMORY_INSTANT]
         if instants:
             self.memory.add(self._instants(instants))
-
-    def _table(self, event: AnyEvent) -> Table | None:
-        category = event.cat
-        if not category:
-            return table_of(category, event.pid)
-        if category not in self._tables:
-            self._tables[category] = table_of(category, event.pid)
-        table = self._tables[category]
-        return _mtia_table(event) if table is Table.MTIA else table
+        for event in others["M"]:
+            self._add_metadata(event)
 
     def _add_metadata(self, event: AnyEvent) -> None:
         args = event.args
@@ -185,8 +176,9 @@ class TableBuilder:
 
     def _signatures(self, args: Sequence[Args]) -> Int32:
         codes = self.signatures
-        keys = [(bytes(a.dims or a.old_dims), bytes(a.types), bytes(a.strides), bytes(a.concrete)) for a in args]
-        return np.array([codes[key] if any(key) else -1 for key in keys], dtype=np.int32)
+        join = SIGNATURE_SEPARATOR.join
+        keys = [join((a.dims or a.old_dims, a.types, a.strides, a.concrete)) for a in args]
+        return np.array([-1 if key == NO_SIGNATURE else codes[key] for key in keys], dtype=np.int32)
 
     def calls(self, events: Sequence[AnyEvent]) -> Columns:
         """Return the columns of runtime and driver calls."""
@@ -235,6 +227,21 @@ class TableBuilder:
             "wait_on_stream": integers([a.wait_on_stream for a in args]),
             "wait_on_correlation": integers([a.wait_on_correlation for a in args]),
         }
+
+
+def _by_table(by_category: Mapping[str, Sequence[AnyEvent]]) -> dict[Table, list[AnyEvent]]:
+    """Sort events of each category into the tables that they become rows of."""
+    groups: dict[Table, list[AnyEvent]] = {}
+    for category, events in by_category.items():
+        table = table_of(category, None)
+        if table is not None and table is not Table.MTIA:
+            groups.setdefault(table, []).extend(events)
+        elif table is Table.MTIA or not category:
+            for event in events:
+                own = _mtia_table(event) if table is Table.MTIA else table_of(category, event.pid)
+                if own is not None:
+                    groups.setdefault(own, []).append(event)
+    return groups
 
 
 def _mtia_table(event: AnyEvent) -> Table:

@@ -6,7 +6,7 @@ A double holds 53 bits. That is enough for any whole number of microseconds sinc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -16,18 +16,19 @@ from reportgen.trace.columns import Bool, Int64
 # Below 2^43 µs (102 days) neighbouring doubles are less than 1 ns apart, so the nearest nanosecond is the right one.
 EXACT_BELOW_US = 2.0**43
 
-# Beyond this many µs (the year 2262) whole nanoseconds do not fit into 64 bits.
-LARGEST_US = 9.2e15
+# The year 2065. Of three times of this size the whole nanoseconds can be added in 64 bits, whatever their signs.
+LARGEST_US = 3.0e15
 
 
-def needs_exact(times_us: Sequence[int | float | None]) -> bool:
+def needs_exact(times_us: Iterable[int | float | Decimal | None]) -> bool:
     """Tell whether some time has lost digits by being decoded as a double."""
-    return any(type(time) is float and abs(time) >= EXACT_BELOW_US for time in times_us)
+    return any(type(time) is float and (time >= EXACT_BELOW_US or time <= -EXACT_BELOW_US) for time in times_us)
 
 
 def to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool]:
     """Return whole nanoseconds, rounded to the nearest, and where the time is missing or beyond any clock (0 there)."""
-    if any(isinstance(time, Decimal) for time in times_us[:1]):
+    # Decoding turns to decimals once and stays with them, so the last time tells whether there are any.
+    if isinstance(next((time for time in reversed(times_us) if time is not None), None), Decimal):
         return _decimals_to_ns(times_us)
     microseconds = np.array(times_us, dtype=np.float64)
     missing = ~(np.abs(microseconds) < LARGEST_US)
@@ -38,6 +39,9 @@ def to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool
 
 
 def _decimals_to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool]:
-    known = [Decimal(time) if time is not None and abs(time) < LARGEST_US else None for time in times_us]
-    nanoseconds = [0 if time is None else round(time * 1000) for time in known]
-    return np.array(nanoseconds, dtype=np.int64), np.array([time is None for time in known], dtype=np.bool_)
+    missing = [time is None or not -LARGEST_US < time < LARGEST_US for time in times_us]
+    nanoseconds = [
+        0 if lacks or time is None else round(Decimal(time) * 1000)
+        for time, lacks in zip(times_us, missing, strict=True)
+    ]
+    return np.array(nanoseconds, dtype=np.int64), np.array(missing, dtype=np.bool_)

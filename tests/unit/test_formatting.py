@@ -225,3 +225,11 @@ def test_shapes_of_other_operators_are_grouped():
 def test_dates_are_written_out():
     assert f.date("2026-11-29T15:47:00Z") == "29 November 2026"
     assert f.date("yesterday") == "yesterday"
+
+
+@pytest.mark.parametrize(
+    ("count", "whole", "text"),
+    [(6, 10, "6 of 10 launches"), (1, 2, "1 of 2 launches"), (10, 10, "all 10 launches"), (1, 1, "the only launch")],
+)
+def test_a_part_of_a_whole_reads_as_one_says_it(count: int, whole: int, text: str) -> None:
+    assert f.part(count, whole, "launch").replace(NB, " ") == text

@@ -1,0 +1,42 @@
+"""The charts of a report, each drawn once for all documents."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from reportgen.report.charts.model import Chart
+from reportgen.report.model import Report
+from reportgen.report.view import cases
+
+_MOST_STRIPS = 2  # timelines and memory curves: one for each of the longest cases
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Drawings:
+    """The charts; None and missing keys where there is nothing to draw. Keys are the names of cases."""
+
+    budget: Chart | None = None
+    # The same of the first two cases, for a page one that would be too long.
+    budget_short: Chart | None = None
+    step_times: Chart | None = None
+    roofline: Chart | None = None
+    timelines: dict[str, Chart] = dataclasses.field(default_factory=dict)
+    memory: dict[str, Chart] = dataclasses.field(default_factory=dict)
+
+
+def draw(report: Report) -> Drawings:
+    """Draw every chart that the report's numbers allow."""
+    from reportgen.report import charts  # loads matplotlib: a third of a second
+
+    with_budget = [case for case in report.cases if case.budget is not None]
+    longest = sorted(report.cases, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
+    timelines = {case.name: chart for case in longest if (chart := charts.timeline_chart(case))}
+    memory = {case.name: chart for case in report.cases[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
+    return Drawings(
+        budget=charts.budget_chart(with_budget[:4]) if with_budget else None,
+        budget_short=charts.budget_chart(with_budget[:2]) if len(with_budget) > 2 else None,
+        step_times=charts.step_times_chart(report.cases),
+        roofline=charts.roofline_chart(report.cases, report.devices),
+        timelines=timelines,
+        memory=memory,
+    )
