@@ -21,7 +21,7 @@ _MAJORITY = 0.5
 
 
 class FamilyCell(msgspec.Struct, frozen=True, kw_only=True):
-    """A family of operators in one case; `bound` is that of most of its device time, intensity and shares its totals'."""
+    """A family of operators in one case; `bound` is that of most of its device time."""
 
     device_us_per_step: float
     share_of_device: float
@@ -268,7 +268,8 @@ def _predicted(weight: tuple[int, int], product: Operator) -> float | None:
 def _measured(rows: Sequence[int], times: Sequence[float]) -> float | None:
     """Return where the proportional part of the times meets their level part; None where they do not grow.
 
-    The level is the median of the first half of those within a half of the shortest time, the slope that of the last.
+    The level is the median of the times within a half of the shortest one; the growing part is proportional to the
+    rows, through the last time.
     """
     level = statistics.median(time for time in times if time <= 1.5 * min(times))
     return rows[-1] * level / times[-1] if times[-1] > 1.5 * level else None

@@ -23,9 +23,7 @@ class Layer(torch.nn.Module):
         self.query, self.out = linear(WIDTH, WIDTH), linear(WIDTH, WIDTH)
         self.key, self.value = (linear(WIDTH, NUM_KEY_HEADS * HEAD) for _ in range(2))
         self.gate, self.up, self.down = linear(WIDTH, INNER), linear(WIDTH, INNER), linear(INNER, WIDTH)
-        self.norms = torch.nn.ParameterList(
-            torch.ones(WIDTH, device=device, dtype=torch.bfloat16) for _ in range(2)
-        )
+        self.norms = torch.nn.ParameterList(torch.ones(WIDTH, device=device, dtype=torch.bfloat16) for _ in range(2))
         size = (2, batch, NUM_KEY_HEADS, past_len, HEAD)
         self.register_buffer("cache", torch.randn(size, device=device).to(torch.bfloat16))
 
