@@ -55,6 +55,10 @@ def _answer(request: Request, say: Callable[[Message], None]) -> None:
         from reportgen.runner.ceilings import measure_ceilings
 
         say(CeilingsMeasured(ceilings=measure_ceilings(torch.device(request.device))))
+    else:
+        from reportgen.runner.alternatives.session import try_alternative
+
+        say(try_alternative(request))
 
 
 def _leave() -> NoReturn:

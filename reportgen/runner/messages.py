@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.recording import Ceilings, Device, Environment, PassName, RecordedCase
+from reportgen.recording import Ceilings, Device, Environment, PassName, RecordedAlternative, RecordedCase
 from reportgen.workload import Phase
 
 
@@ -48,6 +48,15 @@ class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"
     ceilings: Ceilings
 
 
+class AlternativeRequest(msgspec.Struct, frozen=True, kw_only=True, tag="alternative"):
+    """Try one alternative of one case."""
+
+    workload: str  # path of the module
+    case: CaseWords
+    device: str
+    name: str
+
+
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
     """Nothing can run as it was asked for."""
 
@@ -78,5 +87,11 @@ class CaseState(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     case: RecordedCase
 
 
-Request = SurveyRequest | CaseRequest | CeilingsRequest
-Message = CeilingsMeasured | Refused | Surveyed | PassBegan | CaseState
+class AlternativeTried(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
+    """What became of an alternative."""
+
+    alternative: RecordedAlternative
+
+
+Request = SurveyRequest | CaseRequest | CeilingsRequest | AlternativeRequest
+Message = Refused | Surveyed | PassBegan | CaseState | CeilingsMeasured | AlternativeTried
