@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from reportgen.analysis.alternatives import summarize_alternatives
 from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
@@ -24,6 +25,7 @@ from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
 from reportgen.analysis.sources import rank_sources
+from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
@@ -146,7 +148,7 @@ class _Context:
             "num_steps": counted.num_steps,
             "coverage": measure_coverage(attribution, counted, self.shapes.coverage),
             "timing": self.timing,
-            "steps": self.steps.rows(),
+            "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
@@ -191,6 +193,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         reason=recorded.reason if recorded else None,
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
+        alternatives=summarize_alternatives(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 

@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from reportgen.recording import Json, PassRecord, StepMode
+from reportgen.recording import AlternativeOutcome, Json, PassRecord, StepMode
 
 Item = TypeVar("Item")
 
@@ -152,6 +152,9 @@ class StepRow(msgspec.Struct, frozen=True, kw_only=True):
     activities: int | None
     settling: bool
     outlier: bool
+    # Of an outlier: the budget part that lies furthest above its median over the other steps, and by how much.
+    differs_in: BudgetPart | None = None
+    differs_by_us: float | None = None
 
 
 class DeviceTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -535,6 +538,18 @@ class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
     energy_item: Literal["token", "sample"] | None = None
 
 
+class Alternative(msgspec.Struct, frozen=True, kw_only=True):
+    """The step with one change, tried: its time beside that of the step as it is, timed in blocks in turn."""
+
+    name: str
+    outcome: AlternativeOutcome
+    reason: str | None = None
+    original_us: StepTimes | None = None
+    step_us: StepTimes | None = None
+    speedup: float | None = None  # median of the original over the median of the changed step
+    max_relative_difference: float | None = None
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -594,5 +609,6 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     first_visits: tuple[FirstVisit, ...] = ()
     memory: Memory | None = None
     timeline: Timeline | None = None
+    alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
     notices: tuple[Notice, ...] = ()

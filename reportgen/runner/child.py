@@ -49,6 +49,10 @@ def _answer(request: Request, say: Callable[[Message], None]) -> None:
         from reportgen.runner.session import Session
 
         Session(request, say).run()
+    else:
+        from reportgen.runner.alternatives.session import try_alternative
+
+        say(try_alternative(request))
 
 
 def _leave() -> NoReturn:
