@@ -156,7 +156,7 @@ def _draw(canvas: Canvas, sheet: _Sheet) -> None:
     canvas.line(line, theme.ink, width=0.9)
     canvas.line([(left, bottom), (_RIGHT, bottom)], theme.axis)
     _label_bands(canvas, sheet, left + 4, (bottom, lasting, start))
-    labels = Labels(canvas, left=left + 2)
+    labels = Labels(canvas, left=left + 2, bottom=bottom)
     _draw_reserved(canvas, labels, sheet, x, y, (unit_us, unit_bytes))
     labels.avoid_curve(line)
     _label_points(canvas, labels, sheet, x, y, (unit_us, unit_bytes))
