@@ -24,6 +24,7 @@ from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
 from reportgen.analysis.sources import rank_sources
+from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
@@ -146,7 +147,7 @@ class _Context:
             "num_steps": counted.num_steps,
             "coverage": measure_coverage(attribution, counted, self.shapes.coverage),
             "timing": self.timing,
-            "steps": self.steps.rows(),
+            "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),

@@ -152,6 +152,9 @@ class StepRow(msgspec.Struct, frozen=True, kw_only=True):
     activities: int | None
     settling: bool
     outlier: bool
+    # Of an outlier: the budget part that lies furthest above its median over the other steps, and by how much.
+    differs_in: BudgetPart | None = None
+    differs_by_us: float | None = None
 
 
 class DeviceTime(msgspec.Struct, frozen=True, kw_only=True):
