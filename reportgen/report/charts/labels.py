@@ -20,7 +20,7 @@ _ROOM = 2.0  # to what stands beside a label
 
 
 class Labels:
-    """The labels of one chart and all that they must not cover; none leaves the plot left of `left` or under `bottom`."""
+    """The labels of one chart and all that they must not cover; all within `left` and `bottom`."""
 
     def __init__(self, canvas: Canvas, *, left: float, bottom: float) -> None:
         self._canvas = canvas

@@ -87,18 +87,20 @@ def _rows(case: CaseAnalysis) -> Iterator[_Row]:
     timing = case.timing
     if timing is None:
         return
-    drained = "first lap" if timing.revisit else "drained"
-    is_step = timing.basis == "unprofiled"
+    traced = timing.basis == "trace"
+    suffix = f", {_TRACED}" if traced else ""
+    sampled = 0
     for name, times, mode in (
         ("pipelined", timing.pipelined, "pipelined"),
-        (drained, timing.drained, "drained"),
+        ("first lap" if timing.revisit else "drained", timing.drained, "drained"),
         ("later laps", timing.revisit, None),
     ):
         if times is not None and times.samples_us:
-            yield _sampled(name, times, is_step=is_step and mode == timing.mode)
-    if timing.basis == "trace":
+            sampled += 1
+            yield _sampled(name + suffix, times, is_step=not traced and mode == timing.mode)
+    if traced:
         intervals = tuple(step.interval_us for step in case.steps if step.interval_us is not None and not step.settling)
-        if len(intervals) > 1 and timing.step_us is not None:
+        if not sampled and len(intervals) > 1 and timing.step_us is not None:
             low, high = min(intervals), max(intervals)
             yield _Row(name=_TRACED, median_us=timing.step_us, samples_us=intervals, p5_us=low, p95_us=high)
         return
@@ -187,7 +189,7 @@ def _alt_of(block: _Block) -> str:
 def _caption(blocks: Sequence[_Block]) -> Caption:
     conclusion = "; ".join(_conclusion(block) for block in blocks)
     passes = any(not row.samples_us for block in blocks for row in block.rows)
-    traced = all(row.name == _TRACED for block in blocks for row in block.rows)
+    traced = all(row.name.endswith(_TRACED) for block in blocks for row in block.rows)
     return Caption(
         conclusion=f"{conclusion[0].upper()}{conclusion[1:]}.",
         reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range "
