@@ -131,6 +131,8 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
             progress=progress,
         )
         written = make(wishes)
+    if not parsed.quiet:
+        _summarize(written)
     for line in (*written.remarks, *written.failures):
         _complain(line)
     for path in written.paths:
@@ -138,6 +140,14 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
     if parsed.open:
         _open(written.paths)
     return FAILED if written.failures else 0
+
+
+def _summarize(written: Written) -> None:
+    import shutil
+
+    from reportgen.report.terminal import render_terminal
+
+    _print(render_terminal(written.report, width=min(100, shutil.get_terminal_size((100, 24)).columns)))
 
 
 def _open(paths: Sequence[Path]) -> None:

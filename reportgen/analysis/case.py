@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from reportgen.analysis.alternatives import summarize_alternatives
 from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
@@ -192,6 +193,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         reason=recorded.reason if recorded else None,
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
+        alternatives=summarize_alternatives(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 

@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from reportgen.recording import Json, PassRecord, StepMode
+from reportgen.recording import AlternativeOutcome, Json, PassRecord, StepMode
 
 Item = TypeVar("Item")
 
@@ -213,6 +213,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     flops_per_s: float | None = None  # achieved, as is the next
     bytes_per_s: float | None = None
     ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
+    ridge: float | None = None  # operations a byte at which arithmetic takes over from memory, for this type
     roof_us: float | None = None  # per call: what the device would take at the roof
 
 
@@ -538,6 +539,18 @@ class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
     energy_item: Literal["token", "sample"] | None = None
 
 
+class Alternative(msgspec.Struct, frozen=True, kw_only=True):
+    """The step with one change, tried: its time beside that of the step as it is, timed in blocks in turn."""
+
+    name: str
+    outcome: AlternativeOutcome
+    reason: str | None = None
+    original_us: StepTimes | None = None
+    step_us: StepTimes | None = None
+    speedup: float | None = None  # median of the original over the median of the changed step
+    max_relative_difference: float | None = None
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -597,5 +610,6 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     first_visits: tuple[FirstVisit, ...] = ()
     memory: Memory | None = None
     timeline: Timeline | None = None
+    alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
     notices: tuple[Notice, ...] = ()

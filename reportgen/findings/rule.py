@@ -60,6 +60,8 @@ class Draft:
     where: tuple[Where, ...] = ()
     identity: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
+    # Alternatives that make the change, the likeliest first; one that was tried and is faster gives the gain.
+    tries: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -85,6 +85,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         beware=_beware(case),
         confidence="low",
         gain=gain,
+        tries=("cuda-graph",) if case.phase in _FORWARD_PHASES else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
     )
 
