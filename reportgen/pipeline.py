@@ -145,6 +145,7 @@ def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes
     The report is dated by the recording and follows from it alone, so that it can be made again.
     """
     from reportgen.analysis.case import analyze_with_step
+    from reportgen.analysis.comparison import compare_cases
     from reportgen.analysis.datasheets import with_ceilings
     from reportgen.analysis.inputs import load_recorded
     from reportgen.report.model import Report
@@ -165,6 +166,7 @@ def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes
         environment=manifest.environment,
         devices=tuple(map(with_ceilings, manifest.devices)),
         cases=tuple(result.analysis for result in analyzed),
+        comparison=compare_cases([result.analysis for result in analyzed]),
     )
     return _judged(report, manifest.command, wishes), [result.step for result in analyzed if result.step]
 
