@@ -213,6 +213,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     flops_per_s: float | None = None  # achieved, as is the next
     bytes_per_s: float | None = None
     ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
+    ridge: float | None = None  # operations a byte at which arithmetic takes over from memory, for this type
     roof_us: float | None = None  # per call: what the device would take at the roof
 
 

@@ -46,6 +46,7 @@ class GroupWork:
             "flops_per_s": placed.flops_per_s,
             "bytes_per_s": placed.bytes_per_s,
             "ceiling": placed.ceiling,
+            "ridge": placed.ridge,
             "roof_us": placed.roof_us,
             "bound": placed.bound,
             "roof_share": placed.roof_share,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.recording import Device, Environment, PassName, RecordedAlternative, RecordedCase
+from reportgen.recording import Ceilings, Device, Environment, PassName, RecordedAlternative, RecordedCase
 from reportgen.workload import Phase
 
 
@@ -34,6 +34,18 @@ class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     folder: str  # where the case's traces go
     recorded: RecordedCase  # what the parent knows of the case so far
     flags: dict[str, str | int | float | bool | None]  # the environment's, to tell what the case changes
+
+
+class CeilingsRequest(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """Measure what a device reaches."""
+
+    device: str  # as the survey resolved it
+
+
+class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """What the device reached."""
+
+    ceilings: Ceilings
 
 
 class AlternativeRequest(msgspec.Struct, frozen=True, kw_only=True, tag="alternative"):
@@ -81,5 +93,5 @@ class AlternativeTried(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     alternative: RecordedAlternative
 
 
-Request = SurveyRequest | CaseRequest | AlternativeRequest
-Message = Refused | Surveyed | PassBegan | CaseState | AlternativeTried
+Request = SurveyRequest | CaseRequest | CeilingsRequest | AlternativeRequest
+Message = Refused | Surveyed | PassBegan | CaseState | CeilingsMeasured | AlternativeTried

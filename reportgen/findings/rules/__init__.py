@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from reportgen.findings.rule import Rule
 from reportgen.findings.rules import (
+    allocation_spike,
+    allocator_churn,
     cold_start,
     dominant_operator,
+    fragmentation,
     host_bound,
     host_stall,
     input_stall,
+    memory_growth,
+    near_capacity,
     profiler_distortion,
     shape_specialisation,
     step_outlier,
@@ -26,6 +31,11 @@ RULES: tuple[Rule, ...] = (
     input_stall.RULE,
     step_outlier.RULE,
     shape_specialisation.RULE,
+    allocation_spike.RULE,
+    memory_growth.RULE,
+    allocator_churn.RULE,
+    fragmentation.RULE,
+    near_capacity.RULE,
     cold_start.RULE,
     profiler_distortion.RULE,
     trace_incomplete.RULE,
