@@ -126,3 +126,20 @@ def test_a_step_of_very_many_events_stays_small(tmp_path: Path) -> None:
 
     assert export.num_dropped == 3 * 30_000
     assert path.stat().st_size < 1_000_000
+
+
+def test_half_an_arrow_is_left_out(tmp_path: Path) -> None:
+    # The kernel of step 1 runs in step 2, its launch lies before it.
+    late = (op("late", 5, 10), launch(6, 2, 7), kernel(110, 5, 7))
+    events = written(tmp_path, exported(tmp_path, *STEP, *late))["traceEvents"]
+
+    begins = {e["id"] for e in events if e["ph"] == "s"}
+    assert begins == {e["id"] for e in events if e["ph"] == "f"}
+    assert len(begins) == 1
+
+
+def test_groups_without_a_track_are_not_named(tmp_path: Path) -> None:
+    events = written(tmp_path, exported(tmp_path, *STEP))["traceEvents"]
+    named = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert "Findings" not in named
+    assert {"Host", "Device"} <= named
