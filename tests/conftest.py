@@ -13,7 +13,7 @@ def _has_gpu() -> bool:
         return False
     import torch
 
-    return torch.cuda.is_available()
+    return bool(torch.cuda.is_available())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -91,7 +91,7 @@ def test_cases_that_fail_cost_only_themselves_and_are_told_in_a_line_each(tmp_pa
 
     assert done.returncode == 3
     complaints = [line for line in done.stderr.splitlines() if line.startswith("reportgen: ")]
-    assert complaints[0] == "reportgen: raises failed: cold: ValueError: the step is broken (workload.py:21)"
+    assert complaints[0] == "reportgen: raises failed: cold: ValueError: the step is broken (workload.py:20)"
     assert complaints[1].startswith("reportgen: greedy failed: timing: ")
     assert "tried to allocate 1152921504606846976 bytes" in complaints[1]
     assert len(complaints) == 2
