@@ -129,9 +129,11 @@ def test_a_step_of_very_many_events_stays_small(tmp_path: Path) -> None:
 
 
 def test_half_an_arrow_is_left_out(tmp_path: Path) -> None:
-    # The kernel of step 1 runs in step 2, its launch lies before it.
-    late = (op("late", 5, 10), launch(6, 2, 7), kernel(110, 5, 7))
-    events = written(tmp_path, exported(tmp_path, *STEP, *late))["traceEvents"]
+    # A kernel of step 1 ends at 115 only, so step 2 counts from there:
+    # its launch at 103 lies before, the one at 116 within.
+    late = (op("late", 16, 10), launch(17, 2, 7), kernel(110, 5, 7))
+    within = (op("within", 115, 10), launch(116, 2, 9), kernel(151, 2, 9))
+    events = written(tmp_path, exported(tmp_path, *STEP, *late, *within))["traceEvents"]
 
     begins = {e["id"] for e in events if e["ph"] == "s"}
     assert begins == {e["id"] for e in events if e["ph"] == "f"}
