@@ -96,6 +96,7 @@ def _run_workload(parsed: argparse.Namespace) -> int:
         settings=tuple(parsed.settings),
         sweeps=tuple(parsed.sweeps),
         timeout_s=parsed.timeout,
+        alternatives=parsed.alternatives,
         command=parsed.command_line,
     )
     workload = find_workload(parsed.workload, _workload_folders())

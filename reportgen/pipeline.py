@@ -75,6 +75,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
     A case that fails costs only itself and is one of the failures. Raises `UsageError` where nothing can run as asked.
     """
+    from reportgen.runner.alternatives.attempts import try_alternatives
     from reportgen.runner.run import record
 
     _check_thresholds(wishes)
@@ -87,7 +88,23 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
     with _saying_what_is_kept(places):
         recording = record(workload, place, options, wishes.progress)
+        wanted = _alternatives(recording, options, wishes)
+        recording = try_alternatives(recording, workload, wanted, wishes.progress)
         return _report_recording(recording, recording.path.parent, "workload", wishes)
+
+
+def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> dict[str, tuple[str, ...]]:
+    """Return the alternatives to try of each case: those asked for, else those that its findings suggest."""
+    from reportgen.report.model import ReportInput
+
+    names = {case.name: options.alternatives or () for case in recording.manifest.cases}
+    if options.alternatives is not None:
+        return names
+    report, _ = report_of_recording(recording, ReportInput(kind="workload", path=""), wishes)
+    for finding in report.findings:
+        if finding.case is not None:
+            names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
+    return names
 
 
 def render_recording(path: Path, wishes: Wishes) -> Written:

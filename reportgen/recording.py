@@ -145,6 +145,24 @@ class SyncSite(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+# The closed list of alternatives; a workload's own are called "variant:NAME".
+ALTERNATIVES = (
+    "cuda-graph",
+    "compile",
+    "compile-reduce-overhead",
+    "sdpa-flash",
+    "sdpa-efficient",
+    "sdpa-cudnn",
+    "sdpa-math",
+    "matmul-tf32",
+    "channels-last",
+    "cudnn-benchmark",
+    "inference-mode",
+    "autocast-bf16",
+    "fused-optimizer",
+    "async-input",
+)
+VARIANT_PREFIX = "variant:"
 AlternativeOutcome = Literal["faster", "slower", "within-noise", "not-applicable", "failed"]
 
 

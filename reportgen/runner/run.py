@@ -45,6 +45,8 @@ class RunOptions:
     settings: tuple[str, ...] = ()
     sweeps: tuple[str, ...] = ()
     timeout_s: float | None = None
+    # The alternatives to try of every case; None means those that the findings suggest.
+    alternatives: tuple[str, ...] | None = None
     command: str = ""
 
 

@@ -72,7 +72,8 @@ def _split(trace: Trace, steps: StepWindow, chosen: Int64) -> list[tuple[Int64, 
     elif len(starts) == 0:
         starts, ends = np.array([trace.window_start_ns]), np.array([_host_end(trace)])
     first, stop = (np.searchsorted(calls.start_ns[chosen], border) for border in (starts, ends))
-    parts, num_calls = [], 0
+    parts: list[tuple[Int64, Int64, Int64, Int64]] = []
+    num_calls = 0
     for index in reversed(range(len(starts))):
         here = chosen[first[index] : stop[index]]
         num_calls += len(here)

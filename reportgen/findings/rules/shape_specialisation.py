@@ -73,7 +73,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         verify=f"{context.check_command()}: the step over new shapes must come down to "
         f"{fmt.step_time(step_us - cost_us)}.",
         beware="A warm-up over the lengths in use only moves the cost to the start of the program.",
-        confidence="medium" if revisit_us is not None else "low",
+        confidence="low",
         gain=bounded_gain(
             step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the first-visit cost"
         ),

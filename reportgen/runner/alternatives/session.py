@@ -9,15 +9,13 @@ from pathlib import Path
 
 import torch
 
-from reportgen.recording import RecordedAlternative
+from reportgen.recording import VARIANT_PREFIX, RecordedAlternative
 from reportgen.runner.alternatives.edits import EDITS, Edit, Run
 from reportgen.runner.alternatives.trial import Trial
 from reportgen.runner.clocks import clock_of
 from reportgen.runner.failures import NotApplicableError, explain
 from reportgen.runner.messages import AlternativeRequest, AlternativeTried
 from reportgen.workload import Case, Step, Workload, load_workload
-
-VARIANT = "variant:"
 
 
 def try_alternative(request: AlternativeRequest) -> AlternativeTried:
@@ -48,8 +46,8 @@ def _tried(request: AlternativeRequest) -> RecordedAlternative:
 def _edit(name: str, workload: Workload, case: Case) -> Edit:
     if name in EDITS:
         return EDITS[name]()
-    variant = name.removeprefix(VARIANT)
-    if not name.startswith(VARIANT) or variant not in workload.variants:
+    variant = name.removeprefix(VARIANT_PREFIX)
+    if not name.startswith(VARIANT_PREFIX) or variant not in workload.variants:
         raise NotApplicableError(f"workload {workload.name!r} has no variant {variant!r}")
     return _Variant(workload, case, variant)
 

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from reportgen.recording import Recording  # noqa: E402
+from reportgen.recording import ALTERNATIVES, Recording  # noqa: E402
 from reportgen.runner.alternatives.attempts import try_alternatives  # noqa: E402
 from reportgen.runner.alternatives.edits import EDITS  # noqa: E402
 from reportgen.runner.alternatives.outputs import max_relative_difference, tensors_of  # noqa: E402
@@ -125,3 +125,7 @@ def test_each_alternative_costs_only_itself(recording: tuple[Recording, Path]) -
     again = Recording.open(recorded.path).manifest.cases[0]
     assert {one.name for one in again.alternatives} == set(tried)
     assert again.pass_record("alternatives") is not None
+
+
+def test_every_name_of_the_closed_list_has_its_edit() -> None:
+    assert tuple(EDITS) == ALTERNATIVES

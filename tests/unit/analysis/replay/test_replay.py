@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from reportgen.analysis.model import Timing
 from reportgen.analysis.replay import (
     DropActivities,
     Edit,
@@ -97,6 +98,28 @@ def test_a_host_bound_step_takes_what_its_host_takes(read: Read) -> None:
     )
     # As one launch of the usual length the host takes 100 less what recording it costs, the device 100.
     assert 95 < replay.period_us([LaunchAsGraph()]) < 106
+
+
+def test_with_a_timing_pass_the_base_is_the_unprofiled_step(read: Read) -> None:
+    trace = read(*steps_of(1000, host_bound))
+    steps = measure_steps(trace)
+    # Recording two calls would have cost 2.5 each, which is between the bounds.
+    replay = build_replay(trace, steps, Timing(step_us=995, mode="pipelined", basis="unprofiled"), 0)
+
+    assert replay is not None
+    assert replay.period_us() == pytest.approx(995, abs=0.1)
+    assert replay.interval_us() == pytest.approx((995, 995, 995), abs=0.1)
+    assert replay.base_error < 0.001
+
+
+def test_a_base_that_misses_the_unprofiled_step_is_no_ground_for_gains(read: Read) -> None:
+    trace = read(*steps_of(1000, host_bound))
+    steps = measure_steps(trace)
+    # Nothing that was recorded explains how a step without the profiler takes half.
+    replay = build_replay(trace, steps, Timing(step_us=500, mode="pipelined", basis="unprofiled"), 0)
+
+    assert replay is not None
+    assert not replay.is_usable
 
 
 def test_a_device_bound_step_takes_what_its_device_takes(read: Read) -> None:
