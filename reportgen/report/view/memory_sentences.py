@@ -104,5 +104,6 @@ def _holes(memory: Memory) -> str:
     when = "at the peak" if holes.at == "peak" else "when the snapshot was taken"
     return (
         f"{fmt.size(holes.stranded_bytes)} of {fmt.size(holes.reserved_bytes)} reserved lie between live blocks "
-        f"{when}, the largest of {fmt.size(holes.largest_hole_bytes)}; {fmt.size(holes.idle_segment_bytes)} could go back."
+        f"{when}, the largest of {fmt.size(holes.largest_hole_bytes)}; "
+        f"{fmt.size(holes.idle_segment_bytes)} could go back."
     )
