@@ -207,6 +207,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
     kernels: tuple[str, ...] = ()
     source: Source | None = None
+    main_kernel_us_per_step: float | None = None  # of the kernel that does the work
     input_values: tuple[str, ...] | None = None  # scalars as text, parallel to the shapes
     family: str | None = None  # of its work model
     intensity: float | None = None  # operations a byte
