@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from reportgen.analysis.alternatives import summarize_alternatives
 from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
@@ -22,7 +23,7 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
-from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
+from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
@@ -92,7 +93,7 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
-        *over_roof_notices(context.shapes, context.attribution.groups, context.limits.cache_bytes),
+        *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
     return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
 
@@ -192,6 +193,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         reason=recorded.reason if recorded else None,
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
+        alternatives=summarize_alternatives(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 

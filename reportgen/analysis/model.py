@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 import msgspec
 
-from reportgen.recording import Json, PassRecord, StepMode
+from reportgen.recording import AlternativeOutcome, Json, PassRecord, StepMode
 
 Item = TypeVar("Item")
 
@@ -207,12 +207,14 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
     kernels: tuple[str, ...] = ()
     source: Source | None = None
+    main_kernel_us_per_step: float | None = None  # of the kernel that does the work
     input_values: tuple[str, ...] | None = None  # scalars as text, parallel to the shapes
     family: str | None = None  # of its work model
     intensity: float | None = None  # operations a byte
     flops_per_s: float | None = None  # achieved, as is the next
     bytes_per_s: float | None = None
     ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
+    ridge: float | None = None  # operations a byte at which arithmetic takes over from memory, for this type
     roof_us: float | None = None  # per call: what the device would take at the roof
 
 
@@ -310,6 +312,8 @@ class Launching(msgspec.Struct, frozen=True, kw_only=True):
     host_low_us: float | None = None  # the same, less the upper estimate of the profiler's share
     host_high_us: float | None = None  # the same, less the lower estimate
     verdict: Literal["host-bound", "device-bound", "undecided"] | None = None
+    # False where the device did work that was not recorded, or replayed graphs: what looks idle may be none.
+    idle_is_certain: bool = True
 
 
 class Streams(msgspec.Struct, frozen=True, kw_only=True):
@@ -538,6 +542,18 @@ class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
     energy_item: Literal["token", "sample"] | None = None
 
 
+class Alternative(msgspec.Struct, frozen=True, kw_only=True):
+    """The step with one change, tried: its time beside that of the step as it is, timed in blocks in turn."""
+
+    name: str
+    outcome: AlternativeOutcome
+    reason: str | None = None
+    original_us: StepTimes | None = None
+    step_us: StepTimes | None = None
+    speedup: float | None = None  # median of the original over the median of the changed step
+    max_relative_difference: float | None = None
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -597,5 +613,6 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     first_visits: tuple[FirstVisit, ...] = ()
     memory: Memory | None = None
     timeline: Timeline | None = None
+    alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
     notices: tuple[Notice, ...] = ()

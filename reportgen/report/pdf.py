@@ -25,6 +25,11 @@ class PdfUnavailable(RunFailed):
     """The PDF needs Pango, a library of the system, which is not there."""
 
 
+def require_pango() -> None:
+    """Raise `PdfUnavailable` where no PDF can be made, before anything is drawn for it."""
+    _load()
+
+
 def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
     """Return `report` as PDF/UA-1 with report.json attached; equal input gives equal bytes.
 
@@ -99,7 +104,7 @@ def _load() -> Any:
         import weasyprint
     except OSError as error:
         raise PdfUnavailable(
-            "the PDF needs Pango: install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, then `reportgen render`"
+            "no PDF: it needs Pango; install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 (macOS: pango)"
         ) from error
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     logging.getLogger("fontTools").setLevel(logging.ERROR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import re
@@ -227,5 +228,10 @@ def _cut_path(match: re.Match[str]) -> str:
 
 
 def _cut_number(match: re.Match[str]) -> str:
-    text = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+    return _cut(match[0])
+
+
+@functools.lru_cache(maxsize=8192)
+def _cut(number: str) -> str:
+    text = f"{float(number):.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

@@ -20,11 +20,12 @@ _ROOM = 2.0  # to what stands beside a label
 
 
 class Labels:
-    """The labels of one chart and all that they must not cover; none begins left of `left`."""
+    """The labels of one chart and all that they must not cover; all within `left` and `bottom`."""
 
-    def __init__(self, canvas: Canvas, *, left: float = 0.0) -> None:
+    def __init__(self, canvas: Canvas, *, left: float, bottom: float) -> None:
         self._canvas = canvas
         self._left = left
+        self._bottom = bottom
         self._taken: list[Rectangle] = []
 
     def avoid(self, rectangle: Rectangle) -> None:
@@ -34,7 +35,7 @@ class Labels:
     def avoid_curve(self, line: Sequence[tuple[float, float]]) -> None:
         """Keep labels off a curve and all that lies under it."""
         for (left, first), (right, second) in itertools.pairwise(line):
-            self.avoid((left, min(first, second) - 1.0, max(right, left + 0.5), self._canvas.height))
+            self.avoid((left, min(first, second) - 1.0, max(right, left + 0.5), self._bottom))
 
     def place(
         self,
@@ -56,7 +57,7 @@ class Labels:
 
     def _is_free(self, wanted: Rectangle) -> bool:
         left, top, right, bottom = wanted
-        if left < self._left or right > WIDTH or top < 0 or bottom > self._canvas.height:
+        if left < self._left or right > WIDTH or top < 0 or bottom > self._bottom:
             return False
         return not any(
             left - _ROOM < other_right and other_left < right + _ROOM and top < other_bottom and other_top < bottom

@@ -12,8 +12,8 @@ from reportgen.formatting import bytes_unit, operator_name, plural, sentence_sta
 from reportgen.report.charts.canvas import TEXT, WIDTH, make_chart
 from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.model import Caption
-from reportgen.report.charts.scale import Scale, draw_bottom_axis, draw_left_axis
-from reportgen.report.charts.text import drawable, fit, width_pt
+from reportgen.report.charts.scale import Scale, draw_bottom_axis, draw_left_axis, left_axis_width
+from reportgen.report.charts.text import drawable, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,8 +139,8 @@ def _draw(canvas: Canvas, sheet: _Sheet) -> None:
     unit, unit_bytes = bytes_unit(top_bytes)
     time_unit, unit_us = step_unit(curve.time_us[-1])
     bottom = _PLOT_TOP + _PLOT_HEIGHT
-    left = 16.0 + width_pt("0 000" if top_bytes / unit_bytes < 1000 else "00 000", TEXT) + 4
     y = Scale(low=0.0, high=top_bytes / unit_bytes * 1.02, start=bottom, end=_PLOT_TOP + 12.0)
+    left = left_axis_width(y)
     x = Scale(low=0.0, high=curve.time_us[-1] / unit_us, start=left, end=_RIGHT)
     draw_left_axis(canvas, y, left, f"{unit} allocated")
     draw_bottom_axis(canvas, x, bottom, f"time in the step that holds the peak, {time_unit}")
@@ -156,7 +156,7 @@ def _draw(canvas: Canvas, sheet: _Sheet) -> None:
     canvas.line(line, theme.ink, width=0.9)
     canvas.line([(left, bottom), (_RIGHT, bottom)], theme.axis)
     _label_bands(canvas, sheet, left + 4, (bottom, lasting, start))
-    labels = Labels(canvas, left=left + 2)
+    labels = Labels(canvas, left=left + 2, bottom=bottom)
     _draw_reserved(canvas, labels, sheet, x, y, (unit_us, unit_bytes))
     labels.avoid_curve(line)
     _label_points(canvas, labels, sheet, x, y, (unit_us, unit_bytes))
@@ -225,7 +225,8 @@ def _label_points(
         canvas.marks([(at, high)], 4.6, filled=is_peak)
         text = fit(drawable(point.label, bold=is_peak), (_RIGHT - x.start) * 0.45, TEXT, bold=is_peak)
         places: list[Place] = [(at - 6, high, "right"), (at + 6, high, "left")]
-        places += [(at, high - rise, "center") for rise in (9.0, 14.0, 19.0)]
+        places += [(at, high - 9.0, "center"), (at - 4, high - 9.0, "left"), (at + 4, high - 9.0, "right")]
+        places += [(at, high - rise, "center") for rise in (14.0, 19.0)]
         if is_peak:
             to_right = at > (x.start + _RIGHT) / 2
             places.append((_RIGHT, y.end - 6.5, "right") if to_right else (x.start + 4, y.end - 6.5, "left"))
@@ -244,7 +245,8 @@ def _alt(sheet: _Sheet, memory: Memory) -> str:
         f"{sheet.peak.label}, {_added(sheet)} above the start",
     ]
     if sheet.lasting_bytes:
-        parts.insert(1, f"{size(sheet.lasting_bytes)} of {sheet.lasting} throughout")
+        other = size(sheet.start_bytes - sheet.lasting_bytes)
+        parts.insert(1, f"of it {size(sheet.lasting_bytes)} of {sheet.lasting} and {other} of other blocks")
     parts += [f"{point.label}, to {size(point.bytes)}" for point in sheet.spikes]
     if sheet.reserved_bytes:
         parts.append(f"{size(sheet.reserved_bytes)} reserved by the allocator")

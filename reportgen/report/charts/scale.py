@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from matplotlib.ticker import MaxNLocator
 
 from reportgen.formatting import THIN
+from reportgen.report.charts.canvas import TEXT, WIDTH
+from reportgen.report.charts.text import width_pt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from reportgen.report.charts.canvas import Canvas
 
 TICK = 3.0
+_LABEL_GAP = 2.5
+_TITLE = 12.0  # the room of a title that stands on its side
+_MOST_POWERS = 8
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,7 +44,7 @@ class Scale:
         """Return round values on the axis: at most `most`, or every power of ten."""
         if self.log:
             powers = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
-            return [10.0**power for power in powers]
+            return [10.0**power for power in powers[:: math.ceil(len(powers) / _MOST_POWERS) or 1]]
         candidates = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(self.low, self.high)
         slack = (self.high - self.low) * 1e-9
         return [float(value) for value in candidates if self.low - slack <= value <= self.high + slack]
@@ -65,8 +70,15 @@ def draw_bottom_axis(
             canvas.line([(scale(value), y), (scale(value), grid_top)], canvas.theme.grid, behind=True)
     for value, label in zip(values, tick_labels(values, log=scale.log), strict=True):
         canvas.line([(scale(value), y), (scale(value), y + TICK)], canvas.theme.axis)
-        canvas.text(scale(value), y + TICK + 6.0, label, colour=canvas.theme.muted, align="center")
+        x = min(scale(value), WIDTH - width_pt(label, TEXT) / 2)
+        canvas.text(x, y + TICK + 6.0, label, colour=canvas.theme.muted, align="center")
     canvas.text((scale.start + scale.end) / 2, y + TICK + 15.5, title, colour=canvas.theme.muted, align="center")
+
+
+def left_axis_width(scale: Scale, most: int = 5) -> float:
+    """Return the room that a left axis takes: its title, its figures and their ticks."""
+    labels = tick_labels(scale.ticks(most), log=scale.log)
+    return _TITLE + max((width_pt(label, TEXT) for label in labels), default=0.0) + _LABEL_GAP + TICK
 
 
 def draw_left_axis(
@@ -78,5 +90,5 @@ def draw_left_axis(
         if grid_right is not None:
             canvas.line([(x, scale(value)), (grid_right, scale(value))], canvas.theme.grid, behind=True)
         canvas.line([(x - TICK, scale(value)), (x, scale(value))], canvas.theme.axis)
-        canvas.text(x - TICK - 2.5, scale(value), label, colour=canvas.theme.muted, align="right")
+        canvas.text(x - TICK - _LABEL_GAP, scale(value), label, colour=canvas.theme.muted, align="right")
     canvas.text(5.0, (scale.start + scale.end) / 2, title, colour=canvas.theme.muted, align="center", angle=90)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from reportgen.formatting import NBSP, THIN, count, factor, listing, number, plural, sentence_start, spread, step_unit
+from reportgen.formatting import NBSP, count, factor, number, plural, spread, step_unit
 from reportgen.report.charts.canvas import NAME, TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from reportgen.report.charts.model import Chart
 
 _ROW, _STRIP = 19.0, 13.0
-_AXIS, _BETWEEN = 22.0, 9.0
+_AXIS, _BETWEEN = 25.0, 7.0
 _RIGHT = WIDTH - 6.0
 _NAME_GAP, _MOST_NAME = 7.0, 90.0
 _DOT = 1.7
 # Samples beyond this many times the median are counted at the edge, so that one of them does not hide the rest.
 _MOST_SPREAD = 3.0
 _PASS_MARK = 5.0
+_TRACED = "profiled"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -86,20 +87,22 @@ def _rows(case: CaseAnalysis) -> Iterator[_Row]:
     timing = case.timing
     if timing is None:
         return
-    drained = "first lap" if timing.revisit else "drained"
-    is_step = timing.basis == "unprofiled"
+    traced = timing.basis == "trace"
+    suffix = f", {_TRACED}" if traced else ""
+    sampled = 0
     for name, times, mode in (
         ("pipelined", timing.pipelined, "pipelined"),
-        (drained, timing.drained, "drained"),
+        ("first lap" if timing.revisit else "drained", timing.drained, "drained"),
         ("later laps", timing.revisit, None),
     ):
         if times is not None and times.samples_us:
-            yield _sampled(name, times, is_step=is_step and mode == timing.mode)
-    if timing.basis == "trace":
+            sampled += 1
+            yield _sampled(name + suffix, times, is_step=not traced and mode == timing.mode)
+    if traced:
         intervals = tuple(step.interval_us for step in case.steps if step.interval_us is not None and not step.settling)
-        if len(intervals) > 1 and timing.step_us is not None:
+        if not sampled and len(intervals) > 1 and timing.step_us is not None:
             low, high = min(intervals), max(intervals)
-            yield _Row(name="profiled", median_us=timing.step_us, samples_us=intervals, p5_us=low, p95_us=high)
+            yield _Row(name=_TRACED, median_us=timing.step_us, samples_us=intervals, p5_us=low, p95_us=high)
         return
     profiled = timing.profiled_step_us
     for name, median_us in (("timeline pass", profiled.timeline), ("detail pass", profiled.detail)):
@@ -184,12 +187,14 @@ def _alt_of(block: _Block) -> str:
 
 
 def _caption(blocks: Sequence[_Block]) -> Caption:
-    conclusion = listing([_conclusion(block) for block in blocks])
+    conclusion = "; ".join(_conclusion(block) for block in blocks)
     passes = any(not row.samples_us for block in blocks for row in block.rows)
+    traced = all(row.name.endswith(_TRACED) for block in blocks for row in block.rows)
     return Caption(
-        conclusion=f"{sentence_start(conclusion)[0].upper()}{conclusion[1:]}.",
-        reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range its 5 to "
-        f"95{THIN}% quantiles." + (" Open squares: the same step under the profiler." if passes else ""),
+        conclusion=f"{conclusion[0].upper()}{conclusion[1:]}.",
+        reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range "
+        + ("from the shortest to the longest." if traced else f"from the 5 to the 95{NBSP}% quantile.")
+        + (" Open squares: the same step under the profiler." if passes else ""),
     )
 
 
@@ -197,9 +202,9 @@ def _conclusion(block: _Block) -> str:
     """Say how a case's steps spread, and what the profiler makes of them."""
     step = next((row for row in block.rows if row.is_step), block.rows[0])
     if not step.samples_us:
-        return f"{block.case}'s step was timed only under the profiler"
-    text = f"{block.case}'s steps take {spread(step.p5_us, step.p95_us)}"
+        return f"{block.case}’s step was timed only under the profiler"
+    text = f"{block.case}’s steps take {spread(step.p5_us, step.p95_us)}"
     slowest = max((row.median_us for row in block.rows if not row.samples_us), default=None)
     if slowest is not None and step.median_us:
-        return f"{text}, {factor(slowest, step.median_us)} that under the profiler"
+        return f"{text}, under the profiler up to {factor(slowest, step.median_us)} as long"
     return f"{text} ({plural(len(step.samples_us), 'step')})"

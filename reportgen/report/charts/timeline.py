@@ -166,10 +166,10 @@ def _conclusion(case: CaseAnalysis, timeline: Timeline) -> str:
     if device:
         name = drawable(device[0].name)
         who = name[0].upper() + name[1:] if len(device) == 1 else f"The busiest of {plural(len(device), 'stream')}"
-        clauses.append(f"{who} works for {share(_filled_us(device[0].segments) / duration_us)} of {case.name}'s step")
+        clauses.append(f"{who} works for {share(_filled_us(device[0].segments) / duration_us)} of {case.name}’s step")
     elif timeline.lanes[0].kind == "host":
         filled = share(_filled_us(timeline.lanes[0].segments) / duration_us)
-        clauses.append(f"Operators are open for {filled} of {case.name}'s step")
+        clauses.append(f"Operators are open for {filled} of {case.name}’s step")
     if causes is not None:
         part, value = _by_part(causes, duration_us)[0]
         clauses.append(f"the longest wait is for {part}, {share(value)}")
