@@ -312,6 +312,8 @@ class Launching(msgspec.Struct, frozen=True, kw_only=True):
     host_low_us: float | None = None  # the same, less the upper estimate of the profiler's share
     host_high_us: float | None = None  # the same, less the lower estimate
     verdict: Literal["host-bound", "device-bound", "undecided"] | None = None
+    # False where the device did work that was not recorded, or replayed graphs: what looks idle may be none.
+    idle_is_certain: bool = True
 
 
 class Streams(msgspec.Struct, frozen=True, kw_only=True):

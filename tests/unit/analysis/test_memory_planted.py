@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -11,24 +10,21 @@ from reportgen.analysis.case import CaseInputs, analyze_case
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.findings import evaluate
 from reportgen.recording import Environment
-from reportgen.trace.reader import read_trace
 from reportgen.trace.snapshot import read_snapshot
+from tests import planted
 
 MEMORY_RULES = {"allocation-spike", "memory-growth", "allocator-churn", "fragmentation", "near-capacity"}
 
 
 @cache
-def analyzed(folder: Path, name: str, *, with_snapshot: bool) -> CaseAnalysis:
-    path = folder / f"{name}.json.gz"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    trace = read_trace(path)
-    snapshot = read_snapshot(folder / f"{name}.pickle.gz") if with_snapshot else None
+def analyzed(name: str, *, with_snapshot: bool) -> CaseAnalysis:
+    trace = planted.read(planted.find(name))
+    snapshot = read_snapshot(planted.find_snapshot(name)) if with_snapshot else None
     return analyze_case(CaseInputs(name="case", timeline=trace, detail=trace, snapshot=snapshot))
 
 
-def memory_of(folder: Path, name: str, *, with_snapshot: bool = True) -> Memory:
-    memory = analyzed(folder, name, with_snapshot=with_snapshot).memory
+def memory_of(name: str, *, with_snapshot: bool = True) -> Memory:
+    memory = analyzed(name, with_snapshot=with_snapshot).memory
     assert memory is not None
     return memory
 
@@ -47,8 +43,8 @@ def fired(case: CaseAnalysis) -> set[str]:
         ("vocab_unaligned", 1_283_018_752),
     ],
 )
-def test_peaks_are_those_of_the_allocators_own_counter(shared_traces: Path, name: str, peak_bytes: int) -> None:
-    memory = memory_of(shared_traces / "planted", name)
+def test_peaks_are_those_of_the_allocators_own_counter(name: str, peak_bytes: int) -> None:
+    memory = memory_of(name)
 
     assert memory.peak_allocated_bytes == peak_bytes
     assert memory.curve is not None
@@ -60,10 +56,8 @@ def test_peaks_are_those_of_the_allocators_own_counter(shared_traces: Path, name
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
-def test_the_planted_spike_is_the_functions_that_writes_whole_matrices(
-    shared_traces: Path, *, with_snapshot: bool
-) -> None:
-    memory = memory_of(shared_traces / "planted", "alloc_spike_naive_attn", with_snapshot=with_snapshot)
+def test_the_planted_spike_is_the_functions_that_writes_whole_matrices(*, with_snapshot: bool) -> None:
+    memory = memory_of("alloc_spike_naive_attn", with_snapshot=with_snapshot)
 
     (spike,) = memory.spikes
     assert spike.above_baseline_bytes == pytest.approx(6_580_862_976, rel=0.05)
@@ -76,8 +70,8 @@ def test_the_planted_spike_is_the_functions_that_writes_whole_matrices(
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
-def test_the_kept_graph_is_growth_with_the_lines_that_allocated_it(shared_traces: Path, *, with_snapshot: bool) -> None:
-    case = analyzed(shared_traces / "planted", "leak_graph", with_snapshot=with_snapshot)
+def test_the_kept_graph_is_growth_with_the_lines_that_allocated_it(*, with_snapshot: bool) -> None:
+    case = analyzed("leak_graph", with_snapshot=with_snapshot)
 
     assert case.memory is not None
     growth = case.memory.growth
@@ -96,8 +90,8 @@ def test_the_kept_graph_is_growth_with_the_lines_that_allocated_it(shared_traces
 @pytest.mark.parametrize(
     "name", ["clean_infer", "train_clean_fused", "train_opt_forloop", "sync_item", "vocab_aligned"]
 )
-def test_clean_steps_have_neither_spike_nor_growth(shared_traces: Path, name: str, *, with_snapshot: bool) -> None:
-    case = analyzed(shared_traces / "planted", name, with_snapshot=with_snapshot)
+def test_clean_steps_have_neither_spike_nor_growth(name: str, *, with_snapshot: bool) -> None:
+    case = analyzed(name, with_snapshot=with_snapshot)
 
     assert case.memory is not None
     assert case.memory.growth is not None
@@ -106,8 +100,8 @@ def test_clean_steps_have_neither_spike_nor_growth(shared_traces: Path, name: st
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
-def test_a_growing_cache_is_recognised(shared_traces: Path, *, with_snapshot: bool) -> None:
-    case = analyzed(shared_traces / "gpt2", "decode_deep", with_snapshot=with_snapshot)
+def test_a_growing_cache_is_recognised(*, with_snapshot: bool) -> None:
+    case = analyzed("decode_deep", with_snapshot=with_snapshot)
 
     assert case.memory is not None
     growth = case.memory.growth
@@ -119,8 +113,8 @@ def test_a_growing_cache_is_recognised(shared_traces: Path, *, with_snapshot: bo
     assert "cache" in {share.category for share in case.memory.at_peak}
 
 
-def test_a_training_steps_optimizer_state_is_told_by_the_lines_that_allocated_it(shared_traces: Path) -> None:
-    memory = memory_of(shared_traces / "planted", "train_clean_fused")
+def test_a_training_steps_optimizer_state_is_told_by_the_lines_that_allocated_it() -> None:
+    memory = memory_of("train_clean_fused")
 
     assert memory.at_peak is not None
     shares = {share.category: share.bytes for share in memory.at_peak}
@@ -129,8 +123,8 @@ def test_a_training_steps_optimizer_state_is_told_by_the_lines_that_allocated_it
     assert shares["activations"] > 10**9
 
 
-def test_a_trace_of_a_device_job_without_activities_still_tells_its_memory(shared_traces: Path) -> None:
-    memory = memory_of(shared_traces / "planted", "cpu_only_trace", with_snapshot=False)
+def test_a_trace_of_a_device_job_without_activities_still_tells_its_memory() -> None:
+    memory = memory_of("cpu_only_trace", with_snapshot=False)
 
     assert memory.peak_allocated_bytes == 390_156_800
     assert memory.peak_reserved_bytes == 962_592_768
