@@ -23,7 +23,7 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
-from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
+from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
@@ -93,7 +93,7 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
-        *over_roof_notices(context.shapes, context.attribution.groups, context.limits.cache_bytes),
+        *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
     return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
 

@@ -207,6 +207,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
     kernels: tuple[str, ...] = ()
     source: Source | None = None
+    main_kernel_us_per_step: float | None = None  # of the kernel that does the work
     input_values: tuple[str, ...] | None = None  # scalars as text, parallel to the shapes
     family: str | None = None  # of its work model
     intensity: float | None = None  # operations a byte
@@ -311,6 +312,8 @@ class Launching(msgspec.Struct, frozen=True, kw_only=True):
     host_low_us: float | None = None  # the same, less the upper estimate of the profiler's share
     host_high_us: float | None = None  # the same, less the lower estimate
     verdict: Literal["host-bound", "device-bound", "undecided"] | None = None
+    # False where the device did work that was not recorded, or replayed graphs: what looks idle may be none.
+    idle_is_certain: bool = True
 
 
 class Streams(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,7 +34,9 @@ def evaluate(
         if case.outcome == "failed" and case.timing is None:
             continue
         for rule in rules:
-            context = Context(case=case, environment=environment, rerun=rerun, thresholds=values[rule.id])
+            context = Context(
+                case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
+            )
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict))
             if isinstance(verdict, Verdict):

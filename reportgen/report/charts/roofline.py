@@ -6,7 +6,18 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from reportgen.formatting import byte_rate, duration, flop_rate, listing, number, operator_name, plural, shapes, share
+from reportgen.formatting import (
+    NBSP,
+    byte_rate,
+    duration,
+    flop_rate,
+    listing,
+    number,
+    operator_name,
+    plural,
+    shapes,
+    share,
+)
 from reportgen.report.charts.canvas import TEXT, WIDTH, make_chart
 from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.model import Caption
@@ -31,6 +42,9 @@ _LARGEST_MARK, _LEAST_MARK = 19.0, 4.0
 _MOST_LABELS, _MOST_LABEL, _BOLD_SHARE = 9, 190.0, 0.2
 _MOST_TOLD = 20  # in the alternative text; the others are there as a sum
 _MARK_ROOM = 4.0  # around a mark, so that no label stands nearer to another's
+_EDGE = 100.0  # a mark this near to the right edge may have its label end there
+# Marks further under the roof would press the others together: they are counted.
+_FLOOR = 1e-7
 _DECADE_ROOM = 1.6  # beyond the outermost mark
 
 
@@ -76,15 +90,25 @@ class _Roofs:
 def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> Chart | None:
     """Draw the operators of all cases under the ceilings of their device; None while work or ceilings are unknown."""
     roofs = _roofs(devices)
-    marks = [mark for index, case in enumerate(cases) for mark in _marks(index, case)]
-    if roofs is None or not marks:
+    if roofs is None:
+        return None
+    floor = roofs.rates[0][1] * _FLOOR
+    every = [mark for index, case in enumerate(cases) for mark in _marks(index, case)]
+    marks = [mark for mark in every if mark.flops_per_s >= floor]
+    if not marks:
         return None
     names = [case.name for case in cases]
 
     def draw(canvas: Canvas) -> None:
         _draw(canvas, roofs, marks, names)
 
-    return make_chart("roofline", _BOTTOM + 26.0, draw, alt=_alt(roofs, marks), caption=_caption(roofs, marks))
+    return make_chart(
+        "roofline",
+        _BOTTOM + 26.0,
+        draw,
+        alt=_alt(roofs, marks),
+        caption=_caption(roofs, marks, len(every) - len(marks)),
+    )
 
 
 def _roofs(devices: Sequence[Device]) -> _Roofs | None:
@@ -209,6 +233,8 @@ def _label(labels: Labels, mark: _Mark, size: float, place: tuple[float, float],
     places += [(at, high + rise, "center") for rise in (aside + 2.6, -aside - 2.6)]
     places += [(at + aside, high + rise, "left") for rise in (9.0, -9.0, 18.0, -18.0)]
     places += [(at - aside, high + rise, "right") for rise in (9.0, -9.0, 18.0, -18.0)]
+    if at > _RIGHT - _EDGE:
+        places += [(_RIGHT, high + rise, "right") for rise in (aside + 3, -aside - 3, aside + 13, -aside - 13)]
     bold = mark.share_of_device >= _BOLD_SHARE
     who = f"{case}, " if case else ""
     for name in (mark.name, mark.operator):
@@ -236,7 +262,7 @@ def _alt(roofs: _Roofs, marks: Sequence[_Mark]) -> str:
     )
 
 
-def _caption(roofs: _Roofs, marks: Sequence[_Mark]) -> Caption:
+def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_below: int) -> Caption:
     by_case: dict[str, _Mark] = {}
     for mark in sorted(marks, key=lambda mark: -mark.device_us):
         by_case.setdefault(mark.case_name, mark)
@@ -247,11 +273,10 @@ def _caption(roofs: _Roofs, marks: Sequence[_Mark]) -> Caption:
         for case, mark in by_case.items()
     ]
     text = listing(clauses)
+    roof = "this device was measured to go" if roofs.method == "measured" else "the data sheet says"
+    below = f" {plural(num_below, 'shape')} with next to no arithmetic left out." if num_below else ""
     return Caption(
         conclusion=f"{text[0].upper()}{text[1:]}.",
-        reading=f"{plural(len(marks), 'operator shape')} of {number(_LEAST_US)} µs a step and more, the area of a mark "
-        "its device time. On the line is as fast as this device was measured to go."
-        if roofs.method == "measured"
-        else f"{plural(len(marks), 'operator shape')}, the area of a mark its device time. On the line is as fast as "
-        "the data sheet says.",
+        reading=f"{plural(len(marks), 'operator shape')} of {_LEAST_US:.0f}{NBSP}µs a step and more, the area of a "
+        f"mark its device time. On the line is as fast as {roof}.{below}",
     )
