@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from reportgen import __version__
 from reportgen.errors import UsageError, did_you_mean
+from reportgen.recording import ALTERNATIVES, VARIANT_PREFIX
 
 FORMATS = ("html", "pdf", "json")
 DEFAULT_COMMAND = "run"
@@ -142,7 +143,26 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="[CASE.]KEY=V1,V2,…",
         help="a case for each value; several sweeps multiply (repeatable)",
     )
+    parser.add_argument(
+        "--try",
+        type=_alternatives,
+        dest="alternatives",
+        metavar="NAME,…|none",
+        help="the alternatives to measure, also variant:NAME (default: those that a finding suggests)",
+    )
     parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="end a case that takes longer")
+
+
+def _alternatives(text: str) -> tuple[str, ...]:
+    if text == "none":
+        return ()
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if name not in ALTERNATIVES and not name.startswith(VARIANT_PREFIX):
+            hint = did_you_mean(name, ALTERNATIVES)
+            raise argparse.ArgumentTypeError(f"no alternative is called {name!r}; there are {', '.join(ALTERNATIVES)}."
+                                             f"{hint}")  # fmt: skip
+    return names
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:

@@ -96,6 +96,7 @@ def _run_workload(parsed: argparse.Namespace) -> int:
         settings=tuple(parsed.settings),
         sweeps=tuple(parsed.sweeps),
         timeout_s=parsed.timeout,
+        alternatives=parsed.alternatives,
         command=parsed.command_line,
     )
     workload = find_workload(parsed.workload, _workload_folders())
@@ -131,6 +132,8 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
             progress=progress,
         )
         written = make(wishes)
+    if not parsed.quiet:
+        _summarize(written)
     for line in (*written.remarks, *written.failures):
         _complain(line)
     for path in written.paths:
@@ -138,6 +141,14 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
     if parsed.open:
         _open(written.paths)
     return FAILED if written.failures else 0
+
+
+def _summarize(written: Written) -> None:
+    import shutil
+
+    from reportgen.report.terminal import render_terminal
+
+    _print(render_terminal(written.report, width=min(100, shutil.get_terminal_size((100, 24)).columns)))
 
 
 def _open(paths: Sequence[Path]) -> None:

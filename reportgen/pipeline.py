@@ -75,6 +75,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
     A case that fails costs only itself and is one of the failures. Raises `UsageError` where nothing can run as asked.
     """
+    from reportgen.runner.alternatives.attempts import try_alternatives
     from reportgen.runner.run import record
 
     _check_thresholds(wishes)
@@ -87,7 +88,23 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
     with _saying_what_is_kept(places):
         recording = record(workload, place, options, wishes.progress)
+        wanted = _alternatives(recording, options, wishes)
+        recording = try_alternatives(recording, workload, wanted, wishes.progress)
         return _report_recording(recording, recording.path.parent, "workload", wishes)
+
+
+def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> dict[str, tuple[str, ...]]:
+    """Return the alternatives to try of each case: those asked for, else those that its findings suggest."""
+    from reportgen.report.model import ReportInput
+
+    names = {case.name: options.alternatives or () for case in recording.manifest.cases}
+    if options.alternatives is not None:
+        return names
+    report, _ = report_of_recording(recording, ReportInput(kind="workload", path=""), wishes)
+    for finding in report.findings:
+        if finding.case is not None:
+            names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
+    return names
 
 
 def render_recording(path: Path, wishes: Wishes) -> Written:
@@ -128,6 +145,7 @@ def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes
     The report is dated by the recording and follows from it alone, so that it can be made again.
     """
     from reportgen.analysis.case import analyze_with_step
+    from reportgen.analysis.comparison import compare_cases
     from reportgen.analysis.datasheets import with_ceilings
     from reportgen.analysis.inputs import load_recorded
     from reportgen.report.model import Report
@@ -148,6 +166,7 @@ def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes
         environment=manifest.environment,
         devices=tuple(map(with_ceilings, manifest.devices)),
         cases=tuple(result.analysis for result in analyzed),
+        comparison=compare_cases([result.analysis for result in analyzed]),
     )
     return _judged(report, manifest.command, wishes), [result.step for result in analyzed if result.step]
 
@@ -189,12 +208,12 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
 
 
 def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishes) -> Written:
-    from reportgen.report.anonymous import anonymizer
+    from reportgen.report.anonymous import cleaner
 
     report, steps = report_of_trace(path, snapshot, wishes)
     name = report.cases[0].name
     if wishes.anonymous:  # torch names its traces after the host
-        name = anonymizer(report.environment)(name)
+        name = cleaner(report.environment)(name)
     folder = _new_folder(parent, name, wishes.now())
     given = msgspec.structs.replace(report.input, path=_path_from(folder, path))
     return _write(msgspec.structs.replace(report, input=given), steps, folder, (), wishes)
@@ -203,15 +222,40 @@ def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishe
 def _write(
     report: Report, steps: Sequence[StepExport], folder: Path, failures: tuple[str, ...], wishes: Wishes
 ) -> Written:
-    from reportgen.report.anonymous import anonymizer, anonymous
+    from reportgen.report.anonymous import anonymous, anonymous_step
     from reportgen.report.documents import write_documents
 
     if wishes.anonymous:
-        steps = anonymizer(report.environment)(steps)
+        steps = [anonymous_step(step, report.environment) for step in steps]
         report = anonymous(report)
+    formats, missing = _possible(wishes, report, folder)
     wishes.progress(StageStarted(text="writing the documents"))
-    paths = write_documents(report, folder, wishes.formats, step_exports=steps)
-    return Written(report=report, folder=folder, paths=tuple(paths), failures=failures)
+    try:
+        written = write_documents(report, folder, formats, step_exports=steps)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}): choose another folder with -o") from error
+    documents = {f"report.{name}" for name in formats}
+    return Written(
+        report=report,
+        folder=folder,
+        paths=tuple(path for path in written if path.name in documents),
+        failures=(*failures, *missing) if wishes.pdf_required else failures,
+        remarks=() if wishes.pdf_required else missing,
+    )
+
+
+def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the wished formats that this machine can write, and what to say of the one that it cannot."""
+    if "pdf" not in wishes.formats:
+        return wishes.formats, ()
+    from reportgen.report.pdf import PdfUnavailable, require_pango
+
+    try:
+        require_pango()
+    except PdfUnavailable as error:
+        again = "analyze the trace again" if report.input.kind == "trace" else f"reportgen render {folder}"
+        return tuple(name for name in wishes.formats if name != "pdf"), (f"{error}, then {again}",)
+    return wishes.formats, ()
 
 
 def _judged(report: Report, rerun: str | None, wishes: Wishes) -> Report:

@@ -132,6 +132,8 @@ class MemoryMarks(msgspec.Struct, frozen=True, kw_only=True):
     peak_allocated_bytes: int
     peak_reserved_bytes: int
     in_use_on_device_bytes: int | None = None
+    # How often the allocator emptied its cache and asked the device again, since it had no memory left.
+    retries: int | None = None
 
 
 class SyncSite(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +143,43 @@ class SyncSite(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     function: str
     count: int
+
+
+# The closed list of alternatives; a workload's own are called "variant:NAME".
+ALTERNATIVES = (
+    "cuda-graph",
+    "compile",
+    "compile-reduce-overhead",
+    "sdpa-flash",
+    "sdpa-efficient",
+    "sdpa-cudnn",
+    "sdpa-math",
+    "matmul-tf32",
+    "channels-last",
+    "cudnn-benchmark",
+    "inference-mode",
+    "autocast-bf16",
+    "fused-optimizer",
+    "async-input",
+)
+VARIANT_PREFIX = "variant:"
+AlternativeOutcome = Literal["faster", "slower", "within-noise", "not-applicable", "failed"]
+
+
+class RecordedAlternative(msgspec.Struct, frozen=True, kw_only=True):
+    """The step with one change, timed in blocks between blocks of the step as it is, in a process of its own.
+
+    Samples are of the case's own step time (pipelined, drained, or a first lap), both from the same process.
+    """
+
+    name: str
+    outcome: AlternativeOutcome
+    reason: str | None = None
+    original_us: tuple[float, ...] = ()
+    changed_us: tuple[float, ...] = ()
+    # ‖changed − original‖ / ‖original‖ of what the step returns, the largest over its tensors; None: not comparable.
+    max_relative_difference: float | None = None
+    seconds: float | None = None
 
 
 class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +203,7 @@ class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
     timing: RecordedTiming | None = None
     memory: MemoryMarks | None = None
     sync_sites: tuple[SyncSite, ...] | None = None
+    alternatives: tuple[RecordedAlternative, ...] = ()
     # Flags in force while the step ran, where they differ from or add to the environment's.
     flags: dict[str, Scalar] = {}
 

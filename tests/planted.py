@@ -26,6 +26,15 @@ def find(name: str) -> Path:
     pytest.skip(f"no copy of {name} beside the tests, and REPORTGEN_TRACES names no folder that holds it")
 
 
+def find_snapshot(name: str) -> Path:
+    """Return the memory snapshot beside the trace `name`; skip the test where there is none."""
+    trace = find(name)
+    for path in (trace.with_name(f"{name}.pickle.gz"), COPIES / f"{name}.memory.json.gz"):
+        if path.is_file():
+            return path
+    pytest.skip(f"no memory snapshot of {name} lies beside its trace")
+
+
 @cache
 def read(path: Path) -> Trace:
     """Read a trace once for all tests."""

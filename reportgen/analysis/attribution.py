@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +14,7 @@ from reportgen.analysis.grouping import combine
 from reportgen.analysis.joining import Join, join
 from reportgen.analysis.links import first_known, follow
 from reportgen.analysis.spans import covered_until, union
+from reportgen.trace.call_names import match_names
 from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 Direction = Literal["forward", "backward"]
 _DIRECTIONS: tuple[Direction | None, ...] = (None, "forward", "backward")
-_BACKWARD_PREFIX = "autograd::engine::evaluate_function"
+# What autograd calls the nodes that it runs; traces of 2021 have their names alone ("CudnnConvolutionBackward").
+_BACKWARD_NODE = re.compile(r"^autograd::engine::evaluate_function|^torch::autograd::|^(?!\w+::)\w+Backward\d*$")
 # What torch.optim calls its own spans; its operators have no direction.
 _OPTIMIZER_PREFIX = "Optimizer."
 
@@ -150,8 +153,10 @@ def _deciding(values: tuple[str, ...] | None) -> tuple[str, ...]:
 def _directions(trace: Trace) -> Int8:
     """Return for each operator its code in `_DIRECTIONS`; a child has that of the backward operator around it."""
     operators = trace.operators
-    prefixed = np.array([name.startswith(_BACKWARD_PREFIX) for name in trace.names] + [False])[operators.name]
-    backward = nearest_with(operators.parent, (operators.forward_thread > 0) | prefixed) >= 0
+    is_node = np.append(match_names(_BACKWARD_NODE, trace.names, np.arange(len(trace.names), dtype=np.int32)), False)[
+        operators.name
+    ]
+    backward = nearest_with(operators.parent, (operators.forward_thread > 0) | is_node) >= 0
     code = np.where(backward, 2, 1).astype(np.int8)
     annotations = trace.annotations
     optimizer = np.array([name.startswith(_OPTIMIZER_PREFIX) for name in trace.names] + [False])[annotations.name]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from reportgen.analysis.alternatives import summarize_alternatives
 from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
@@ -22,8 +23,9 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
-from reportgen.analysis.shapes import ShapeWork, measure_work, over_roof_notices
+from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
+from reportgen.analysis.step_differences import describe_steps
 from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
@@ -84,13 +86,14 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
         timing = summarize_timing(inputs.recorded, None)
-        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing), None)
+        memory = measure_memory(None, recorded=inputs.recorded, snapshot=inputs.snapshot)
+        return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
-        *over_roof_notices(context.shapes, context.attribution.groups, context.limits.cache_bytes),
+        *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
     return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
 
@@ -145,14 +148,14 @@ class _Context:
             "num_steps": counted.num_steps,
             "coverage": measure_coverage(attribution, counted, self.shapes.coverage),
             "timing": self.timing,
-            "steps": self.steps.rows(),
+            "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
             "streams": measure_streams(timeline, counted),
             "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
-            "memory": measure_memory(attribution, recorded.memory if recorded else None),
+            "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
             "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
         }
@@ -190,6 +193,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         reason=recorded.reason if recorded else None,
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
+        alternatives=summarize_alternatives(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 

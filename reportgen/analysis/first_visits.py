@@ -115,8 +115,11 @@ def _by_signature(visits: pd.DataFrame) -> pd.DataFrame:
     firsts = visits[first].assign(later_ns=visits[first]["name"].map(later))
     several = firsts.groupby("name")["signature"].transform("size") >= MIN_SIGNATURES
     slow = firsts[several & _stands_out(firsts)]
-    # A single slow signature may be the profiler's start, or the program's.
-    return slow[slow.groupby("name")["signature"].transform("size") >= MIN_SIGNATURES]
+    # A single slow signature may be the profiler's start, or the program's; so may all of one step, whose shapes the
+    # steps before the window will have visited. New shapes step after step are the program's way.
+    by_name = slow.groupby("name")
+    recurring = (by_name["step"].transform("nunique") >= MIN_SIGNATURES) | (slow["step"] < 0)
+    return slow[recurring & (by_name["signature"].transform("size") >= MIN_SIGNATURES)]
 
 
 def _by_place_in_step(visits: pd.DataFrame) -> pd.DataFrame:

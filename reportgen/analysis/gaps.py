@@ -9,6 +9,7 @@ import numpy as np
 from reportgen.analysis.budget_result import PART_CODE, part_of
 from reportgen.analysis.latency import list_leads
 from reportgen.analysis.model import CauseRow, Gap, Gaps
+from reportgen.analysis.wait_places import list_wait_places
 
 if TYPE_CHECKING:
     from reportgen.analysis.budget_result import BudgetResult
@@ -41,6 +42,7 @@ def list_gaps_with_causes(trace: Trace, counted: Counted, budget: BudgetResult, 
         us_per_step=sum(row.us_per_step for row in causes),
         threshold_us=None if threshold_ns is None else threshold_ns / 1e3,
         causes=causes,
+        places=list_wait_places(budget, places),
         items=tuple(_gap(trace, budget, places, int(row)) for row in longest),
     )
 
@@ -86,7 +88,8 @@ def _gap(trace: Trace, budget: BudgetResult, places: CasePlaces, row: int) -> Ga
         step=int(trace.steps.number[step]) if step >= 0 else 0,
         cause=part_of(int(waits.cause[piece])),
         operator=trace.names[trace.operators.name[operator]] if operator >= 0 else None,
-        source=source or places.source_at(int(waits.start_ns[piece])),
+        # At its ends the moment may be the caller's already.
+        source=source or places.source_at(int(waits.start_ns[piece] + waits.end_ns[piece]) // 2),
         where=places.where(start, end, activity=following if following >= 0 else None),
     )
 

@@ -24,8 +24,8 @@ MIN_IDLE_LAUNCHES = 5
 class LaunchLeads:
     """The launches of one device that gave it work, in order of start; all arrays have one entry a launch.
 
-    An activity that began before its launch, which the clocks of host and device allow by some microseconds, counts as
-    begun with it.
+    An activity that began before its launch, which misaligned clocks of host and device make it seem, says nothing
+    about latency: its lead is 0, and no quantile or median includes it.
     """
 
     call: Int64  # row of Trace.calls
@@ -42,14 +42,19 @@ class LaunchLeads:
         return np.asarray(np.maximum(self.activity_start_ns - self.end_ns, 0))
 
     @property
+    def in_order(self) -> Bool:
+        """Tell the launches whose activity did not begin before they did."""
+        return np.asarray(self.activity_start_ns >= self.start_ns)
+
+    @property
     def latency_ns(self) -> float | None:
         """Return the time from launch end to activity start on an idle device, a low quantile."""
-        return _low_quantile(self.lead_ns[self.found_idle])
+        return _low_quantile(self.lead_ns[self.found_idle & self.in_order])
 
     @property
     def reach_ns(self) -> float | None:
         """Return the time from launch *start* to activity start on an idle device, a low quantile."""
-        return _low_quantile(np.maximum(self.activity_start_ns - self.start_ns, 0)[self.found_idle])
+        return _low_quantile((self.activity_start_ns - self.start_ns)[self.found_idle & self.in_order])
 
 
 def list_leads(trace: Trace, device: int, counted: Bool) -> LaunchLeads:

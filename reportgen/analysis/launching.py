@@ -14,13 +14,14 @@ from reportgen.analysis.spans import covered, union
 from reportgen.analysis.window import durations_ns
 from reportgen.trace.columns import ActivityKind
 from reportgen.trace.graphs import is_graph_launch
+from reportgen.trace.quality import IDLE_UNKNOWN_CODES
 
 if TYPE_CHECKING:
     from reportgen.analysis.budget_result import BudgetResult
     from reportgen.analysis.host_load import HostLoad
     from reportgen.analysis.latency import LaunchLeads
     from reportgen.analysis.window import Counted
-    from reportgen.trace.columns import Bool, Trace
+    from reportgen.trace.columns import Bool, Int64, Trace
 
 Verdict = Literal["host-bound", "device-bound", "undecided"]
 
@@ -48,23 +49,34 @@ def measure_launching(trace: Trace, counted: Counted, budget: BudgetResult, busy
     blocked = _blocked_ns(trace, leads)
     load = measure_host_load(trace, budget, float(blocked.sum()) / counted.num_steps)
     latency_ns = leads.latency_ns
+    certain = _replayed_share(trace, on_device) <= MOST_REPLAYED and not _lacks_work(trace)
     return Launching(
         launches_per_step=len(leads.call) / counted.num_steps,
         latency_us=None if latency_ns is None else latency_ns / 1e3,
-        median_lead_us=float(np.median(leads.lead_ns)) / 1e3,
+        median_lead_us=_median_us(leads.lead_ns[leads.in_order]),
         blocked_us_per_step=float(blocked.sum()) / 1e3 / counted.num_steps,
         short_kernels_per_step=_short_kernels(trace, leads) / counted.num_steps,
         median_activity_us=float(np.median(durations_ns(trace.activities)[on_device])) / 1e3,
         host_us_per_step=load.middle_us,
         host_low_us=load.low_us,
         host_high_us=load.high_us,
-        verdict=_verdict(load, busy_us, replayed=_replayed_share(trace, on_device)),
+        verdict=_verdict(load, busy_us, certain=certain),
+        idle_is_certain=certain,
     )
 
 
-def _verdict(load: HostLoad, busy_us: float | None, *, replayed: float) -> Verdict:
+def _median_us(values_ns: Int64) -> float | None:
+    return float(np.median(values_ns)) / 1e3 if len(values_ns) else None
+
+
+def _lacks_work(trace: Trace) -> bool:
+    """Tell whether the trace says that the device did more than was recorded."""
+    return any(notice.code in IDLE_UNKNOWN_CODES and notice.affects_conclusions for notice in trace.notices)
+
+
+def _verdict(load: HostLoad, busy_us: float | None, *, certain: bool) -> Verdict:
     """Compare the host's own time with the device's; between the bounds of the profiler's share nothing is decided."""
-    if not busy_us or replayed > MOST_REPLAYED:
+    if not busy_us or not certain:
         return "undecided"
     if load.low_us > HOST_OVER_BUSY * busy_us:
         return "host-bound"

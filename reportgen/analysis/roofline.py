@@ -40,6 +40,7 @@ class Placement:
     flops_per_s: float | None = None
     bytes_per_s: float | None = None
     ceiling: str | None = None  # the type whose peak applies
+    ridge: float | None = None  # operations a byte
     compute_us: float | None = None  # at the peak of arithmetic
     memory_us: float | None = None  # at the bandwidth
     roof_us: float | None = None
@@ -83,6 +84,7 @@ def place(work: Work, time_us: float | None, kind: str | None, family: Family, c
         flops_per_s=work.flops / time_us * 1e6 if work.flops and time_us else None,
         bytes_per_s=work.bytes / time_us * 1e6 if work.bytes and time_us else None,
         ceiling=kind if peak else None,
+        ridge=peak / ceilings.copy_bytes_per_s if peak and ceilings.copy_bytes_per_s else None,
         compute_us=compute_us,
         memory_us=memory_us,
     )

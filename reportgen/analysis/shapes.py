@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reportgen.analysis.grouping import Float64, total
+from reportgen.analysis.main_kernel import main_kernel_us
 from reportgen.analysis.model import Notice
 from reportgen.analysis.roofline import OVER_ROOF, Placement, compute_type, place
 from reportgen.analysis.window import durations_ns
@@ -19,6 +20,7 @@ from reportgen.trace.columns import CopyDirection
 
 if TYPE_CHECKING:
     from reportgen.analysis.attribution import Attribution, OperatorGroup
+    from reportgen.analysis.device_limits import DeviceLimits
     from reportgen.analysis.window import Counted
     from reportgen.trace.columns import Bool, Int64
 
@@ -46,6 +48,7 @@ class GroupWork:
             "flops_per_s": placed.flops_per_s,
             "bytes_per_s": placed.bytes_per_s,
             "ceiling": placed.ceiling,
+            "ridge": placed.ridge,
             "roof_us": placed.roof_us,
             "bound": placed.bound,
             "roof_share": placed.roof_share,
@@ -62,12 +65,13 @@ class ShapeWork:
     leaf_calls_per_step: Float64
     device_us_per_step: Float64
     device_calls_per_step: Float64
+    main_kernel_us_per_step: Float64
     coverage: float | None
 
     def fields(self, group: int) -> dict[str, Any]:
         """Return the fields of `Operator` for `group`."""
-        known = self.groups[group]
-        return known.fields() if known else {}
+        known, main_us = self.groups[group], float(self.main_kernel_us_per_step[group])
+        return {"main_kernel_us_per_step": main_us or None, **(known.fields() if known else {})}
 
 
 def measure_work(
@@ -87,15 +91,24 @@ def measure_work(
     off_device = ~np.isin(activities.copy_direction, _ON_DEVICE)
     to_host_us = total(np.where(off_device, activity_group, -1), duration, num_groups) / 1e3
     list_type = _prevailing_type(attribution.groups, device_us if device_us.any() else calls)
-    groups = tuple(
-        _group_work(
-            known,
-            list_type,
-            None if not device_us[group] or not calls[group] else float(device_us[group] / calls[group]),
-            ceilings if to_host_us[group] <= device_us[group] / 2 else Ceilings(),
-            flags,
+
+    def placed(flags: Mapping[str, Scalar]) -> tuple[GroupWork | None, ...]:
+        return tuple(
+            _group_work(
+                known,
+                list_type,
+                float(device_us[group] / calls[group]) if device_us[group] and calls[group] else None,
+                ceilings if to_host_us[group] <= device_us[group] / 2 else Ceilings(),
+                flags,
+            )
+            for group, known in enumerate(attribution.groups)
         )
-        for group, known in enumerate(attribution.groups)
+
+    groups = placed(flags)
+    if _must_be_tf32(groups, flags, ceilings):
+        groups = placed({**flags, "matmul_tf32": True})
+    roofs = np.array(
+        [np.nan if not known or known.placement.roof_us is None else known.placement.roof_us for known in groups]
     )
     whole = float(duration[counted.activities].sum()) / 1e3
     modelled = [index for index, known in enumerate(groups) if known and _is_known(known.work)]
@@ -103,9 +116,23 @@ def measure_work(
         groups=groups,
         leaf_calls_per_step=_leaf_calls(attribution, operator_group, groups) / counted.num_steps,
         device_us_per_step=device_us / counted.num_steps,
+        main_kernel_us_per_step=main_kernel_us(activities, activity_group, roofs, calls) / counted.num_steps,
         device_calls_per_step=np.where(device_us > 0, calls, 0) / counted.num_steps,
         coverage=float(device_us[modelled].sum()) / whole if whole else None,
     )
+
+
+def _must_be_tf32(groups: tuple[GroupWork | None, ...], flags: Mapping[str, Scalar], ceilings: Ceilings) -> bool:
+    """Return whether fp32 products ran faster than IEEE arithmetic can, where no flag says how they were rounded."""
+    peak = ceilings.matmul_flops_per_s.get("float32")
+    if "matmul_tf32" in flags or peak is None or "tf32" not in ceilings.matmul_flops_per_s:
+        return False
+    rates = (
+        known.placement.flops_per_s or 0.0
+        for known in groups
+        if known and known.placement.ceiling == "float32" and known.family in MATRIX_FAMILIES
+    )
+    return any(rate > OVER_ROOF * peak for rate in rates)
 
 
 def _is_known(work: Work) -> bool:
@@ -172,11 +199,14 @@ def _leaf_calls(attribution: Attribution, operator_group: Int64, groups: tuple[G
     return total(np.where(counts & ~outer, operator_group, -1), None, len(groups))
 
 
-def over_roof_notices(shapes: ShapeWork, groups: tuple[OperatorGroup, ...], cache: float | None) -> tuple[Notice, ...]:
-    """Say which operators beat their roof: because their data lives in the cache, or because a model is wrong.
-
-    `cache` is the size of the device's last cache in bytes, None where that is not known.
-    """
+def roof_notices(shapes: ShapeWork, groups: tuple[OperatorGroup, ...], limits: DeviceLimits) -> tuple[Notice, ...]:
+    """Say that there is no roof, or which operators beat it: by data in the cache, or because a model is wrong."""
+    if limits.ceilings.method is None:
+        if not shapes.device_us_per_step.any():
+            return ()
+        text = "What the device can reach was not measured and is in no table: no operator has a roof or a bound."
+        return (Notice(code="no-ceilings", text=text),)
+    cache = limits.cache_bytes
     over = [
         (group, known)
         for group, known in enumerate(shapes.groups)

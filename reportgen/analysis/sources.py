@@ -103,6 +103,6 @@ def _waiting_us(places: CasePlaces, budget: BudgetResult, num_names: int) -> Flo
     waits = budget.waits
     frame = places.frames(frame=waits.frame, operator=waits.operator, call=waits.call)
     nameless = np.flatnonzero(frame < 0)
-    frame[nameless] = places.frames_at(waits.start_ns[nameless])
+    frame[nameless] = places.frames_at((waits.start_ns[nameless] + waits.end_ns[nameless]) // 2)
     function = follow(frame, places.attribution.frames.user_name)
     return total(function, waits.true_us, num_names) / max(budget.num_intervals, 1)

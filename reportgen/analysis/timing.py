@@ -76,8 +76,8 @@ def _from_trace(steps: StepWindow, detail: StepWindow | None, recorded: Recorded
         step_us=step_us,
         mode=mode,
         basis="trace",
-        pipelined=_summarize(steps.intervals_ns / 1e3) if by_completion else None,
-        drained=_summarize(steps.latencies_ns / 1e3),
+        pipelined=summarize_times(steps.intervals_ns / 1e3) if by_completion else None,
+        drained=summarize_times(steps.latencies_ns / 1e3),
         first_step_us=recorded.first_step_us if recorded else None,
         profiled_step_us=ProfiledStep(
             timeline=profiled_step_us(steps, mode) if recorded else None, detail=profiled_step_us(detail, mode)
@@ -89,10 +89,10 @@ def _from_trace(steps: StepWindow, detail: StepWindow | None, recorded: Recorded
 def _summarize_samples(samples: Samples | None) -> StepTimes | None:
     if samples is None:
         return None
-    return _summarize(samples.samples_us, settled=samples.settled)
+    return summarize_times(samples.samples_us, settled=samples.settled)
 
 
-def _summarize(samples_us: Sequence[float] | NDArray[np.float64], *, settled: bool = True) -> StepTimes | None:
+def summarize_times(samples_us: Sequence[float] | NDArray[np.float64], *, settled: bool = True) -> StepTimes | None:
     """Return order statistics of step times; None of no sample."""
     values = np.asarray(samples_us, dtype=np.float64)
     if len(values) == 0:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.errors import UsageError
+from reportgen.findings.measured import with_measured_gain
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.findings.ranking import fingerprint_of, rank, severity_of
 from reportgen.findings.rule import Context, Draft, Rule, Verdict
@@ -33,11 +34,13 @@ def evaluate(
         if case.outcome == "failed" and case.timing is None:
             continue
         for rule in rules:
-            context = Context(case=case, environment=environment, rerun=rerun, thresholds=values[rule.id])
+            context = Context(
+                case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
+            )
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict))
             if isinstance(verdict, Verdict):
-                findings += [_finding(rule, case, draft) for draft in verdict.drafts]
+                findings += [_finding(rule, case, with_measured_gain(draft, case)) for draft in verdict.drafts]
     return rank(findings), tuple(records)
 
 
@@ -96,4 +99,5 @@ def _finding(rule: Rule, case: CaseAnalysis, draft: Draft) -> Finding:
         gain=draft.gain,
         confidence=draft.confidence,
         merged=draft.merged,
+        tries=draft.tries,
     )

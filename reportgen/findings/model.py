@@ -59,6 +59,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     gain: Gain | None = None
     confidence: Confidence
     merged: tuple[str, ...] = ()
+    tries: tuple[str, ...] = ()  # the alternatives by which the runner can measure the gain
 
 
 class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,6 +30,8 @@ class Context:
     # The command that makes this report again, without `--case`; None for somebody else's trace.
     rerun: str | None
     thresholds: Mapping[str, float]
+    # All cases of the report, this one included: for what only shows side by side.
+    cases: tuple[CaseAnalysis, ...] = ()
 
     def check_command(self) -> str:
         """Return the command that shows whether a change to this case helped."""
@@ -60,6 +62,8 @@ class Draft:
     where: tuple[Where, ...] = ()
     identity: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
+    # Alternatives that make the change, the likeliest first; one that was tried and is faster gives the gain.
+    tries: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,17 +10,17 @@ import dataclasses
 import functools
 import re
 import typing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from reportgen.analysis.step_export import StepExport
     from reportgen.recording import Environment
     from reportgen.report.model import Report
 
-Value = TypeVar("Value")
 REDACTED = "…"
 # A home directory: the user's name is the first folder inside, except for the administrator.
 _HOME = re.compile(r"(?:/(?:home|Users|export/home)/|[A-Za-z]:[\\/]+Users[\\/]+)[^/\\\s:'\"]+|/root(?=/|$)")
@@ -31,18 +31,36 @@ _NOBODY = frozenset({"root", "user", "ubuntu", "admin", "nobody"})
 def anonymous(report: Report) -> Report:
     """Return `report` without host and user names and home directories."""
     environment = msgspec.structs.replace(report.environment, host=None, user=None)
-    return anonymizer(report.environment)(msgspec.structs.replace(report, environment=environment))
+    cleaned: Report = _rebuilt(msgspec.structs.replace(report, environment=environment), cleaner(report.environment))
+    return cleaned
 
 
-def anonymizer(environment: Environment) -> Callable[[Value], Value]:
-    """Return a function that takes out of any value what names the person and the machine of `environment`."""
+def anonymous_step(export: StepExport, environment: Environment) -> StepExport:
+    """Return a step without what names the person and the machine of `environment`."""
+    clean = cleaner(environment)
+    tracks = tuple(
+        dataclasses.replace(
+            track,
+            name=clean(track.name),
+            slices=tuple(
+                dataclasses.replace(piece, name=clean(piece.name), args=_rebuilt(piece.args, clean))
+                for piece in track.slices
+            ),
+        )
+        for track in export.tracks
+    )
+    return dataclasses.replace(export, case=clean(export.case), trace=clean(export.trace), tracks=tracks)
+
+
+def cleaner(environment: Environment) -> Callable[[str], str]:
+    """Return a function that takes out of a text what names the person and the machine of `environment`."""
     pattern = _names_pattern(name for name in (environment.host, environment.user) if name)
 
     def clean(text: str) -> str:
         text = _HOME.sub("~", text)
         return pattern.sub(REDACTED, text) if pattern else text
 
-    return lambda value: _rebuilt(value, clean)
+    return clean
 
 
 def _names_pattern(names: Iterable[str]) -> re.Pattern[str] | None:
@@ -61,9 +79,6 @@ def _rebuilt(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, msgspec.Struct):
         fields = {name: _rebuilt(getattr(value, name), clean) for name in _free_fields(type(value))}
         return msgspec.structs.replace(value, **fields)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {name: _rebuilt(getattr(value, name), clean) for name in _free_fields(type(value))}
-        return dataclasses.replace(value, **fields)
     if isinstance(value, dict):
         return {_rebuilt(key, clean): _rebuilt(item, clean) for key, item in value.items()}
     if isinstance(value, tuple | list):

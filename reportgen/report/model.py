@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from reportgen.analysis.comparison import Comparison
 from reportgen.analysis.model import CaseAnalysis, Notice
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Device, Environment, Generator, WorkloadInfo
@@ -33,7 +34,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
     devices: tuple[Device, ...]
     cases: tuple[CaseAnalysis, ...]
-    comparison: None = None
+    comparison: Comparison | None = None
     findings: tuple[Finding, ...] = ()
     rules: tuple[RuleRecord, ...] = ()
     notices: tuple[Notice, ...] = ()

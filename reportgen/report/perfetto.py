@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from reportgen.analysis.model import Where
     from reportgen.analysis.step_export import Slice, StepExport, Track
     from reportgen.findings.model import Finding
 
@@ -45,40 +46,57 @@ def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ())
 
 def _events(export: StepExport, findings: Sequence[Finding]) -> Iterator[Event]:
     processes = {group: number for number, group in enumerate(_PROCESSES, start=1)}
+    filled = {track.group for track in export.tracks}
+    shown = [finding for finding in findings if _places(export, finding)]
     for group, number in processes.items():
+        if group not in filled and not (group == "findings" and shown):
+            continue
         yield _metadata("process_name", number, 0, name=_PROCESSES[group])
         yield _metadata("process_sort_index", number, 0, sort_index=number)
-    # Names of threads are unique across the file, so that a flow finds its ends.
+    # Numbers of threads are unique across the file, so that a flow finds its ends.
+    flows = _whole_flows(export)
     for thread, track in enumerate(export.tracks, start=1):
-        yield from _track_events(track, processes[track.group], thread)
-    yield from _finding_events(export, findings, processes["findings"])
+        yield from _track_events(track, processes[track.group], thread, flows)
+    yield from _finding_events(export, shown, processes["findings"])
 
 
-def _track_events(track: Track, process: int, thread: int) -> Iterator[Event]:
+def _whole_flows(export: StepExport) -> set[int]:
+    """Return the flows with both ends in the step: half an arrow is an error to a viewer."""
+    ends: dict[bool, set[int]] = {True: set(), False: set()}
+    for track in export.tracks:
+        ends[track.group == "device"].update(piece.flow for piece in track.slices if piece.flow is not None)
+    return ends[True] & ends[False]
+
+
+def _track_events(track: Track, process: int, thread: int, flows: set[int]) -> Iterator[Event]:
     yield _metadata("thread_name", process, thread, name=track.name)
     yield _metadata("thread_sort_index", process, thread, sort_index=thread)
     for piece in track.slices:
         yield _complete(piece.name, piece.start_us, piece.duration_us, process, thread, piece.args)
-        if piece.flow is not None:
+        if piece.flow in flows:
             yield _flow(piece, track, process, thread)
 
 
 def _finding_events(export: StepExport, findings: Sequence[Finding], process: int) -> Iterator[Event]:
     """Paint each finding of the case on a track of its own, since places of two findings may overlap."""
-    end_us = export.origin_us + export.duration_us
-    for thread, finding in enumerate(findings, start=1):
-        places = [
-            place
-            for place in finding.where
-            if place.trace == export.trace and place.end_us > export.origin_us and place.start_us < end_us
-        ]
-        if not places or finding.case not in (None, export.case):
-            continue
+    for thread, finding in enumerate(findings, start=len(export.tracks) + 1):
         yield _metadata("thread_name", process, thread, name=f"{finding.id}: {finding.title}")
-        for place in places:
+        for place in _places(export, finding):
             start_us = max(place.start_us - export.origin_us, 0.0)
             length_us = min(place.end_us - export.origin_us, export.duration_us) - start_us
             yield _complete(finding.title, start_us, length_us, process, thread, {"do": finding.action})
+
+
+def _places(export: StepExport, finding: Finding) -> list[Where]:
+    """Return where in the step a finding about its case points to."""
+    if finding.case not in (None, export.case):
+        return []
+    end_us = export.origin_us + export.duration_us
+    return [
+        place
+        for place in finding.where
+        if place.trace == export.trace and place.end_us > export.origin_us and place.start_us < end_us
+    ]
 
 
 def _complete(name: str, start_us: float, duration_us: float, process: int, thread: int, args: Event) -> Event:

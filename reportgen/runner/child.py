@@ -13,7 +13,7 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
-from reportgen.runner.messages import CaseRequest, Message, Request, SurveyRequest
+from reportgen.runner.messages import CaseRequest, CeilingsMeasured, CeilingsRequest, Message, Request, SurveyRequest
 
 _PR_SET_PDEATHSIG = 1
 
@@ -49,6 +49,16 @@ def _answer(request: Request, say: Callable[[Message], None]) -> None:
         from reportgen.runner.session import Session
 
         Session(request, say).run()
+    elif isinstance(request, CeilingsRequest):
+        import torch
+
+        from reportgen.runner.ceilings import measure_ceilings
+
+        say(CeilingsMeasured(ceilings=measure_ceilings(torch.device(request.device))))
+    else:
+        from reportgen.runner.alternatives.session import try_alternative
+
+        say(try_alternative(request))
 
 
 def _leave() -> NoReturn:

@@ -10,7 +10,8 @@ import msgspec
 import torch
 
 from reportgen.runner.failures import NotApplicableError
-from reportgen.runner.owned import OwnedStorages
+from reportgen.runner.held import workspace_blocks
+from reportgen.runner.owned import OwnedStorage, OwnedStorages
 from reportgen.runner.stepping import Stepper
 
 # Three equal points show growth; two would only show a difference.
@@ -34,11 +35,18 @@ def record_history(stepper: Stepper, device: torch.device, path: Path) -> None:
         with OwnedStorages(stepper.step) as owned:
             steps = [_timed_step(stepper) for _ in range(NUM_STEPS)]
         snapshot = memory._snapshot(device)
+        tensors = owned.all()
     finally:
         memory._record_memory_history(None)
+    known = {tensor.address for tensor in tensors}
+    tensors += [
+        OwnedStorage(category="temporaries", address=address, bytes=size)
+        for address, size in workspace_blocks(device, snapshot)
+        if address not in known
+    ]
     partial = path.with_suffix(".partial")
     with gzip.open(partial, "wb", compresslevel=5) as target:
-        target.write(msgspec.json.encode({**snapshot, "steps": steps, "tensors": owned.all()}))
+        target.write(msgspec.json.encode({**snapshot, "steps": steps, "tensors": tensors}))
     partial.replace(path)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.recording import Device, Environment, PassName, RecordedCase
+from reportgen.recording import Ceilings, Device, Environment, PassName, RecordedAlternative, RecordedCase
 from reportgen.workload import Phase
 
 
@@ -34,6 +34,27 @@ class CaseRequest(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     folder: str  # where the case's traces go
     recorded: RecordedCase  # what the parent knows of the case so far
     flags: dict[str, str | int | float | bool | None]  # the environment's, to tell what the case changes
+
+
+class CeilingsRequest(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """Measure what a device reaches."""
+
+    device: str  # as the survey resolved it
+
+
+class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """What the device reached."""
+
+    ceilings: Ceilings
+
+
+class AlternativeRequest(msgspec.Struct, frozen=True, kw_only=True, tag="alternative"):
+    """Try one alternative of one case."""
+
+    workload: str  # path of the module
+    case: CaseWords
+    device: str
+    name: str
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
@@ -66,5 +87,11 @@ class CaseState(msgspec.Struct, frozen=True, kw_only=True, tag="case"):
     case: RecordedCase
 
 
-Request = SurveyRequest | CaseRequest
-Message = Refused | Surveyed | PassBegan | CaseState
+class AlternativeTried(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
+    """What became of an alternative."""
+
+    alternative: RecordedAlternative
+
+
+Request = SurveyRequest | CaseRequest | CeilingsRequest | AlternativeRequest
+Message = Refused | Surveyed | PassBegan | CaseState | CeilingsMeasured | AlternativeTried

@@ -1,4 +1,4 @@
-"""Whose the memory is: the storage of the parameters, of the optimizer's state, and of gradients as they come."""
+"""Whose the memory is: parameters, optimizer state, gradients as they come, and what the workload itself holds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any, Literal
 import msgspec
 import torch
 
+from reportgen.runner.held import tensors_held
 from reportgen.workload import Step
+
+Category = Literal["parameters", "optimizer", "gradients", "inputs", "cache", "temporaries"]
 
 
 class OwnedStorage(msgspec.Struct, frozen=True, kw_only=True):
     """A block of storage and what it is for; `time_us` of the wall clock where it is known only for that moment."""
 
-    category: Literal["parameters", "optimizer", "gradients"]
+    category: Category
     address: int
     bytes: int
     time_us: float = -1.0
@@ -26,6 +29,7 @@ class OwnedStorages:
     """Notes gradients while its context is open; knows parameters and optimizer state at any time."""
 
     def __init__(self, step: Step) -> None:
+        self._step = step
         self._model = step.model
         self._optimizer = step.optimizer
         self._gradients: list[OwnedStorage] = []
@@ -46,7 +50,12 @@ class OwnedStorages:
             *_storages("parameters", [*self._parameters(), *self._buffers()]),
             *_storages("optimizer", _tensors_in(getattr(self._optimizer, "state", {}))),
         ]
-        return [*{storage.address: storage for storage in standing}.values(), *self._gradients]
+        known = {storage.address: storage for storage in standing}
+        # What the workload's functions hold besides: the model's own tensors may be among it.
+        for kind, tensor in tensors_held(self._step):
+            for storage in _storages(kind, [tensor]):
+                known.setdefault(storage.address, storage)
+        return [*known.values(), *self._gradients]
 
     def _parameters(self) -> Iterable[torch.Tensor]:
         return self._model.parameters() if isinstance(self._model, torch.nn.Module) else ()
@@ -59,9 +68,7 @@ class OwnedStorages:
             self._gradients.extend(_storages("gradients", [parameter.grad], time.time_ns() / 1e3))
 
 
-def _storages(
-    category: Literal["parameters", "optimizer", "gradients"], tensors: Iterable[torch.Tensor], time_us: float = -1.0
-) -> Iterator[OwnedStorage]:
+def _storages(category: Category, tensors: Iterable[torch.Tensor], time_us: float = -1.0) -> Iterator[OwnedStorage]:
     for tensor in tensors:
         storage = tensor.untyped_storage()
         yield OwnedStorage(category=category, address=storage.data_ptr(), bytes=storage.nbytes(), time_us=time_us)

@@ -16,6 +16,7 @@ import msgspec
 from reportgen import __version__
 from reportgen.errors import UsageError
 from reportgen.recording import (
+    Ceilings,
     Generator,
     Manifest,
     PassName,
@@ -25,6 +26,7 @@ from reportgen.recording import (
     WorkloadInfo,
     write_manifest,
 )
+from reportgen.runner.limits import obtain_ceilings
 from reportgen.runner.messages import CaseRequest, CaseState, CaseWords, PassBegan, Refused, Surveyed, SurveyRequest
 from reportgen.runner.process import Child, TimedOut
 from reportgen.runner.progress import CaseEnded, CaseStarted, PassEnded, PassStarted, Progress, ignore
@@ -43,6 +45,8 @@ class RunOptions:
     settings: tuple[str, ...] = ()
     sweeps: tuple[str, ...] = ()
     timeout_s: float | None = None
+    # The alternatives to try of every case; None means those that the findings suggest.
+    alternatives: tuple[str, ...] | None = None
     command: str = ""
 
 
@@ -73,6 +77,8 @@ def record(
     book = _Book(folder, _first_manifest(outline, cases, surveyed, options.command))
     for number, case in enumerate(cases):
         progress(CaseStarted(case=case.name, number=number + 1, total=len(cases)))
+        if number == 0:
+            _measure_ceilings(book, options.timeout_s, progress)
         request = CaseRequest(
             workload=str(workload),
             case=_words(case),
@@ -99,11 +105,32 @@ class _Book:
     def case(self, number: int) -> RecordedCase:
         return self.manifest.cases[number]
 
+    def put_ceilings(self, ceilings: Ceilings, record: PassRecord) -> None:
+        """Give the device its ceilings and the first case the pass that found them."""
+        device, *others = self.manifest.devices
+        devices = (msgspec.structs.replace(device, ceilings=ceilings), *others)
+        self.manifest = msgspec.structs.replace(self.manifest, devices=devices)
+        self.put(0, msgspec.structs.replace(self.case(0), passes=(record,)))
+
+    def log(self, number: int) -> Path:
+        return self._folder / self.case(number).folder / LOG_NAME
+
     def put(self, number: int, case: RecordedCase) -> None:
         cases = list(self.manifest.cases)
         cases[number] = case
         self.manifest = msgspec.structs.replace(self.manifest, cases=tuple(cases))
         write_manifest(self._folder, self.manifest)
+
+
+def _measure_ceilings(book: _Book, timeout_s: float | None, progress: Progress) -> None:
+    """Find out, once a run, what the device reaches; a host that is its own device has no ceilings."""
+    first, manifest = book.case(0), book.manifest
+    if not manifest.devices or first.device is None:
+        return
+    progress(PassStarted(case=first.name, name="ceilings"))
+    ceilings, found = obtain_ceilings(manifest.devices[0], first.device, manifest.environment, book.log(0), timeout_s)
+    book.put_ceilings(ceilings, found)
+    progress(PassEnded(case=first.name, record=found))
 
 
 def _run_case(request: CaseRequest, number: int, book: _Book, timeout_s: float | None, progress: Progress) -> None:

@@ -20,6 +20,7 @@ class Table(enum.Enum):
     FILLS = "fills"
     STREAM_SYNCS = "stream_syncs"
     MTIA = "mtia"  # one category for work, copies and waits; told apart by their fields
+    MTIA_RUNTIME = "mtia_runtime"  # one for calls of the host and the waits that they mean on the device
 
 
 # `gpu_user_annotation` repeats the host's annotations over the work they caused, `Trace` spans the whole recording:
@@ -31,7 +32,7 @@ TABLES = {
     "cuda_driver": Table.CALLS,
     "runtime": Table.CALLS,
     "hip_runtime": Table.CALLS,
-    "mtia_runtime": Table.CALLS,
+    "mtia_runtime": Table.MTIA_RUNTIME,
     "xpu_runtime": Table.CALLS,
     "xpu_driver": Table.CALLS,
     "privateuse1_runtime": Table.CALLS,

@@ -15,7 +15,19 @@ from reportgen.trace.quality_host import DETAIL_CODES, HOST_CHECKS
 if TYPE_CHECKING:
     from reportgen.trace.columns import Trace
 
-__all__ = ["DETAIL_CODES", "find_flaws"]
+__all__ = ["DETAIL_CODES", "IDLE_UNKNOWN_CODES", "find_flaws"]
+
+# Codes by which the device did more than was recorded, so that idle time is an upper bound and proves nothing; of those
+# only notices that affect conclusions count.
+IDLE_UNKNOWN_CODES = frozenset(
+    {
+        "activities-without-time",
+        "device-work-not-recorded",
+        "graph-replays-incomplete",
+        "graph-work-not-recorded",
+        "launches-without-activity",
+    }
+)
 
 
 def find_flaws(trace: Trace) -> tuple[TraceNotice, ...]:

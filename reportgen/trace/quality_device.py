@@ -11,6 +11,7 @@ from reportgen.trace.call_names import KERNEL_LAUNCH, match_names
 from reportgen.trace.columns import Bool, TraceNotice
 from reportgen.trace.coverage import share_of_launched
 from reportgen.trace.graphs import find_captured, find_incomplete_replays, find_unrecorded_work, is_graph_launch
+from reportgen.trace.idleness import find_unexplained_waits
 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Trace
@@ -134,6 +135,25 @@ def find_waits_for_unrecorded_work(trace: Trace) -> TraceNotice | None:
     )
 
 
+def find_unrecorded_work_between(trace: Trace) -> TraceNotice | None:
+    """Say how long launched work waited for a device of which nothing was recorded meanwhile."""
+    waited_ns = find_unexplained_waits(trace)
+    share = int(waited_ns.sum()) / max(trace.window_end_ns - trace.window_start_ns, 1)
+    if share < _WORTH_SAYING:
+        return None
+    count = len(waited_ns)
+    often = "once" if count == 1 else fmt.plural(count, "time")
+    return TraceNotice(
+        code="device-work-not-recorded",
+        text=f"Launched work waited {often} for a device that did nothing by this record, "
+        f"{fmt.duration(int(waited_ns.sum()) / 1000)} in all: what ran then, work from before the window or of another "
+        "process, is not in the file, and idle time is an upper bound.",
+        count=count,
+        share=min(share, 1.0),
+        affects_conclusions=share > _TOLERABLE_UNATTRIBUTED,
+    )
+
+
 def find_unattributed_time(trace: Trace) -> TraceNotice | None:
     """Give the share of device time without an operator, replayed graphs apart."""
     activities = trace.activities
@@ -235,6 +255,7 @@ DEVICE_CHECKS = (
     find_graph_replays,
     find_unequal_replays,
     find_waits_for_unrecorded_work,
+    find_unrecorded_work_between,
     find_unattributed_time,
     find_ambiguous_launches,
     find_earlier_work,

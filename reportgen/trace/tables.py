@@ -229,19 +229,31 @@ class TableBuilder:
         }
 
 
+_TOLD_APART = (Table.MTIA, Table.MTIA_RUNTIME)
+
+
 def _by_table(by_category: Mapping[str, Sequence[AnyEvent]]) -> dict[Table, list[AnyEvent]]:
     """Sort events of each category into the tables that they become rows of."""
     groups: dict[Table, list[AnyEvent]] = {}
     for category, events in by_category.items():
         table = table_of(category, None)
-        if table is not None and table is not Table.MTIA:
-            groups.setdefault(table, []).extend(events)
-        elif table is Table.MTIA or not category:
+        if table in _TOLD_APART or not category:
             for event in events:
-                own = _mtia_table(event) if table is Table.MTIA else table_of(category, event.pid)
+                own = _table_by_fields(event, table)
                 if own is not None:
                     groups.setdefault(own, []).append(event)
+        elif table is not None:
+            groups.setdefault(table, []).extend(events)
     return groups
+
+
+def _table_by_fields(event: AnyEvent, table: Table | None) -> Table | None:
+    """Return the table of an event whose category does not decide it."""
+    if table is Table.MTIA:
+        return _mtia_table(event)
+    if table is Table.MTIA_RUNTIME:
+        return _mtia_runtime_table(event)
+    return table_of("", event.pid)
 
 
 def _mtia_table(event: AnyEvent) -> Table:
@@ -252,6 +264,12 @@ def _mtia_table(event: AnyEvent) -> Table:
     if args.seq_num is not None or args.wait_on_stream is not None:
         return Table.STREAM_SYNCS
     return Table.KERNELS
+
+
+def _mtia_runtime_table(event: AnyEvent) -> Table:
+    # A wait is written twice: as the call, in the host's process, and as what the device did, in the device's.
+    args = event.args or NO_ARGS
+    return Table.CALLS if args.device is None or str(args.device) != str(event.pid) else Table.STREAM_SYNCS
 
 
 def _args(events: Sequence[AnyEvent]) -> list[Args]:

@@ -113,12 +113,17 @@ class Step:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Workload:
-    """A workload: its cases, and ``build(case, device)``, which makes a `Step` of one of them."""
+    """A workload: its cases, and ``build(case, device)``, which makes a `Step` of one of them.
+
+    `variants` are other ways to build the same step, by name, as functions like `build`: a padded vocabulary, another
+    cache. The runner times them beside the original as the alternatives ``variant:NAME``.
+    """
 
     name: str
     description: str
     cases: tuple[Case, ...]
     build: Callable[[Case, Any], Step]
+    variants: Mapping[str, Callable[[Case, Any], Step]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -126,6 +131,9 @@ class Workload:
         object.__setattr__(self, "cases", check_cases(self.name, self.cases))
         if not callable(self.build):
             raise UsageError(f"workload {self.name!r}: build={self.build!r} cannot be called; give build(case, device)")
+        for name, build in self.variants.items():
+            if not callable(build):
+                raise UsageError(f"workload {self.name!r}: variant {name!r} cannot be called; give build(case, device)")
 
 
 def check_cases(workload: str, cases: object) -> tuple[Case, ...]:

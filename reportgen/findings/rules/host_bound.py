@@ -47,6 +47,8 @@ def judge(context: Context) -> Verdict:
     launching, busy_us = case.launching, case.device_time.busy_us_per_step if case.device_time else None
     if launching is None or launching.host_low_us is None or launching.host_high_us is None or not busy_us:
         return not_evaluated("the host's time of a step is not known")
+    if not launching.idle_is_certain:
+        return not_evaluated("the device did work that was not recorded, or replayed graphs: idle time is uncertain")
     step_us = case.timing.step_us if case.timing else None
     if case.budget is None or step_us is None:
         return not_evaluated("the step's time is not known")
@@ -85,6 +87,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         beware=_beware(case),
         confidence="low",
         gain=gain,
+        tries=("cuda-graph",) if _fits_a_graph(case) else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
     )
 
@@ -142,6 +145,11 @@ def _mechanism(launching: Launching, activities: float | None, step_us: float) -
             "before the host has issued the next one, so the queue is empty and the device waits."
         )
     return "The host prepares a launch for longer than the device works on it, so the queue runs empty."
+
+
+def _fits_a_graph(case: CaseAnalysis) -> bool:
+    # A step that is prepared anew each time has a drained time only; what it meets then, a graph cannot hold.
+    return case.phase in _FORWARD_PHASES and case.timing is not None and case.timing.pipelined is not None
 
 
 def _action(case: CaseAnalysis) -> str:

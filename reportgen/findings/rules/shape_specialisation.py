@@ -73,12 +73,13 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         verify=f"{context.check_command()}: the step over new shapes must come down to "
         f"{fmt.step_time(step_us - cost_us)}.",
         beware="A warm-up over the lengths in use only moves the cost to the start of the program.",
-        confidence="medium" if revisit_us is not None else "low",
+        confidence="low",
         gain=bounded_gain(
             step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the first-visit cost"
         ),
         source=visit.source,
         identity=(visit.operator,),
+        tries=("sdpa-flash",) if _is_attention(visit) else (),
     )
 
 
@@ -110,8 +111,13 @@ def _evidence(
     return tuple(rows)
 
 
+def _is_attention(visit: FirstVisit) -> bool:
+    # The dispatcher's own names: aten::_scaled_dot_product_*_attention, and the kernels' wrappers beneath it.
+    return "attention" in visit.operator
+
+
 def _action(visit: FirstVisit) -> str:
-    if "scaled_dot_product" in visit.operator or "attention" in visit.operator:
+    if _is_attention(visit):
         return (
             "Take an attention backend that builds no plans: "
             "`with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION):`, or pad the lengths to a few sizes."

@@ -179,7 +179,8 @@ def _caption(bars: Sequence[Bar]) -> Caption:
         )
         if some
     ]
-    profiled = "profiled" if bars[0].profiled else "not profiled"
+    kinds = {bar.profiled for bar in bars}
+    profiled = "profiled where it says so" if len(kinds) > 1 else "profiled" if kinds.pop() else "not profiled"
     each = "Each bar is" if len(bars) > 1 else "The bar is"
     return Caption(
         conclusion=f"The {worker} {' and '.join(clauses)}.",

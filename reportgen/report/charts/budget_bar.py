@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from reportgen.analysis.model import WORK_PARTS
-from reportgen.formatting import NBSP, number, share, step_unit, time_column
+from reportgen.formatting import NBSP, TIME_UNITS, fixed, number, share, step_unit, time_column
 from reportgen.report.charts.canvas import TEXT
 from reportgen.report.charts.text import width_pt
 
@@ -96,7 +96,7 @@ def read_bar(case: CaseAnalysis) -> Bar | None:
         return None
     unit, _ = step_unit(budget.step_us)
     rows = sorted(budget.parts, key=lambda row: row.name not in WORK_PARTS)
-    cells = time_column([row.us_per_step for row in rows], budget.step_us, unit=unit).cells
+    column = time_column([row.us_per_step for row in rows], budget.step_us, unit=unit)
     return Bar(
         case=case.name,
         worker="host" if case.device_kind == "host" else "device",
@@ -105,18 +105,18 @@ def read_bar(case: CaseAnalysis) -> Bar | None:
         step_us=budget.step_us,
         works_us=sum(row.us_per_step for row in rows if row.name in WORK_PARTS),
         parts=tuple(
-            Part(name=row.name, us=row.us_per_step, figure=_figure(row, cell, unit))
-            for row, cell in zip(rows, cells, strict=True)
+            Part(name=row.name, us=row.us_per_step, figure=_figure(row, cell, unit, column.decimals))
+            for row, cell in zip(rows, column.cells, strict=True)
             if row.us_per_step > 0 and cell.strip("0.") and not cell.startswith("<")
         ),
     )
 
 
-def _figure(row: BudgetRow, cell: str, unit: str) -> str:
+def _figure(row: BudgetRow, cell: str, unit: str, decimals: int) -> str:
     """Write the part's time; of the profiler, which a trace alone leaves open, the interval too."""
     if row.name != "profiler" or row.high_us <= row.low_us:
         return f"{cell}{NBSP}{unit}"
-    low, high = time_column([row.low_us, row.high_us], unit=unit).cells
+    low, high = (fixed(us / dict(TIME_UNITS)[unit], decimals) for us in (row.low_us, row.high_us))
     return f"{cell}{NBSP}{unit} ({low} to {high})"
 
 

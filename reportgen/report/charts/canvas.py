@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import io
+import math
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,14 +17,13 @@ from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
 
 from reportgen.report.charts.model import Caption, Chart
-from reportgen.report.charts.palette import DARK, LIGHT
+from reportgen.report.charts.palette import CODED, LIGHT, MEANINGS
 from reportgen.report.charts.text import font
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
 
     from reportgen.report.charts.palette import Paint, Theme
 
@@ -65,12 +66,22 @@ class Canvas:
         size: float = TEXT,
         bold: bool = False,
         align: Align = "left",
+        angle: float = 0.0,
     ) -> None:
-        """Write one line whose capitals are centred on `y`."""
-        properties = font(size, bold=bold)
-        colour = colour or self.theme.ink
+        """Write one line whose capitals are centred on `y`, turned by `angle` degrees to the left around (x, y)."""
+        turn, drop = math.radians(angle), _MIDDLE * size
         self._add(
-            Text(x, y + _MIDDLE * size, text, color=colour, fontproperties=properties, ha=align, parse_math=False)
+            Text(
+                x + drop * math.sin(turn),
+                y + drop * math.cos(turn),
+                text,
+                color=colour or self.theme.ink,
+                fontproperties=font(size, bold=bold),
+                horizontalalignment=align,
+                rotation=angle,
+                rotation_mode="anchor",
+                parse_math=False,
+            )
         )
 
     def box(self, box: Box, paint: Paint, *, width: float = OUTLINE) -> None:
@@ -92,54 +103,112 @@ class Canvas:
         )
         self.num_marks += 1
 
-    def boxes(self, boxes: Iterable[Box], fill: str, *, alpha: float | None = None) -> None:
+    def boxes(
+        self, boxes: Iterable[Box], fill: str, *, hatch: str | None = None, hatch_colour: str | None = None
+    ) -> None:
         """Fill many rectangles as one mark, without outlines."""
-        corners, codes = [], []
-        for left, top, wide, high in boxes:
-            right, bottom = left + wide, top + high
-            corners += [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-            codes += [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-        if corners:
-            self._add(PathPatch(Path(corners, codes), facecolor=fill, linewidth=0, alpha=alpha))
-            self.num_marks += 1
+        outlines = [
+            [(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)]
+            for left, top, wide, high in boxes
+        ]
+        if outlines:
+            self.areas(outlines, fill, hatch=hatch, hatch_colour=hatch_colour)
+
+    def areas(
+        self,
+        outlines: Iterable[Sequence[tuple[float, float]]],
+        fill: str,
+        *,
+        hatch: str | None = None,
+        hatch_colour: str | None = None,
+    ) -> None:
+        """Fill areas of any form as one mark, without outlines."""
+        path = Path.make_compound_path(*(Path([*outline, outline[0]], closed=True) for outline in outlines))
+        self._add(
+            PathPatch(path, facecolor=fill, linewidth=0, hatch=hatch, edgecolor=hatch_colour if hatch else "none")
+        )
+        self.num_marks += 1
 
     def line(
-        self, points: Iterable[tuple[float, float]], colour: str, *, width: float = OUTLINE, dashed: bool = False
+        self,
+        points: Iterable[tuple[float, float]],
+        colour: str,
+        *,
+        width: float = OUTLINE,
+        dashed: bool = False,
+        behind: bool = False,
     ) -> None:
-        """Draw a line through `points`."""
+        """Draw a line through `points`; `behind` areas, as a grid is, and else before them."""
         xs, ys = zip(*points, strict=True)
         style: Any = (0, (3.0, 2.0)) if dashed else "solid"
         self._add(
-            Line2D(xs, ys, color=colour, linewidth=width, linestyle=style, solid_capstyle="butt", dash_capstyle="butt")
+            Line2D(
+                xs,
+                ys,
+                color=colour,
+                linewidth=width,
+                linestyle=style,
+                solid_capstyle="butt",
+                dash_capstyle="butt",
+                zorder=0 if behind else 2,
+            )
         )
         self.num_marks += 1
+
+    def marks(
+        self, points: Iterable[tuple[float, float]], size: float, *, square: bool = False, filled: bool = True
+    ) -> None:
+        """Draw equal marks `size` across; open ones hide what is behind them."""
+        theme, xs_ys = self.theme, list(points)
+        xs, ys = zip(*xs_ys, strict=True)
+        self._add(
+            Line2D(
+                xs,
+                ys,
+                linestyle="none",
+                marker="s" if square else "o",
+                markersize=size - OUTLINE,
+                markerfacecolor=theme.mark if filled else theme.paper,
+                markeredgecolor=theme.paper if filled else theme.ink,
+                markeredgewidth=OUTLINE if filled else 1.0,
+            )
+        )
+        self.num_marks += len(xs_ys)
 
     def _add(self, artist: Artist) -> None:
         artist.set_transform(self._place)
         self.figure.add_artist(artist)
 
-    def axes(self, box: Box) -> Axes:
-        """Add axes whose frame is `box`; what is drawn in them does not count as marks."""
-        left, top, wide, high = box
-        bottom = self.height - top - high
-        return self.figure.add_axes((left / WIDTH, bottom / self.height, wide / WIDTH, high / self.height))
-
 
 def make_chart(name: str, height: float, draw: Callable[[Canvas], None], *, alt: str, caption: Caption) -> Chart:
-    """Draw once for each theme; `draw` paints a sheet of `height` points in the theme's colours."""
-    light, dark = Canvas(height, LIGHT), Canvas(height, DARK)
-    for canvas in (light, dark):
-        draw(canvas)
+    """Make a chart of what `draw` paints on a sheet of `height` points, in the colours of the canvas's theme."""
+    canvas = Canvas(height, CODED)
+    draw(canvas)
+    coded_svg = _svg(canvas.figure, name)
     return Chart(
         name=name,
-        light_svg=_svg(light.figure, name),
-        dark_svg=_svg(dark.figure, name),
-        png=_png(light.figure) if light.num_marks > MOST_MARKS else None,
+        light_svg=_coloured(coded_svg, page=0),
+        dark_svg=_coloured(coded_svg, page=1),
+        png=_png(height, draw) if canvas.num_marks > MOST_MARKS else None,
         alt=alt,
         caption=caption,
         width_mm=WIDTH_MM,
         height_mm=round(height / PT_PER_INCH * MM_PER_INCH, 2),
     )
+
+
+def _png(height: float, draw: Callable[[Canvas], None]) -> bytes:
+    canvas = Canvas(height, LIGHT)
+    draw(canvas)
+    stream = io.BytesIO()
+    with mpl.rc_context({"hatch.linewidth": OUTLINE}):
+        canvas.figure.savefig(stream, format="png", dpi=_PNG_DPI, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def _coloured(svg: str, *, page: int) -> str:
+    """Put the colours of the light page (0) or the dark page (1) in the place of their codes."""
+    return re.sub("|".join(MEANINGS), lambda match: MEANINGS[match[0]][page], svg)
 
 
 def _svg(figure: Figure, salt: str) -> str:
@@ -159,12 +228,10 @@ def _cut_path(match: re.Match[str]) -> str:
 
 
 def _cut_number(match: re.Match[str]) -> str:
-    text = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+    return _cut(match[0])
+
+
+@functools.lru_cache(maxsize=8192)
+def _cut(number: str) -> str:
+    text = f"{float(number):.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
-
-
-def _png(figure: Figure) -> bytes:
-    stream = io.BytesIO()
-    with mpl.rc_context({"hatch.linewidth": OUTLINE}):
-        figure.savefig(stream, format="png", dpi=_PNG_DPI, metadata={"Software": None})
-    return stream.getvalue()

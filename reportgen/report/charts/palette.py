@@ -7,7 +7,7 @@ work dark and waits light. Rarer waits share the colour of a related one and tak
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,6 @@ class Paint:
 class Theme:
     """The colours of one page, light or dark."""
 
-    name: str
     ink: str
     muted: str
     paper: str
@@ -43,7 +42,12 @@ class Theme:
     mark: str  # a single series
     area: str  # what stands under a curve, from dark to light
     area_light: str
+    area_lightest: str
+    on_mark: str  # text on a mark
     parts: Mapping[BudgetPart, Paint]
+
+
+_Coloured = TypeVar("_Coloured", Paint, Theme)
 
 
 def _solid(colour: str, text: str) -> Paint:
@@ -72,7 +76,6 @@ def _parts(waits: Mapping[str, tuple[str, str]], paper: str, ink: str) -> dict[B
 
 
 LIGHT = Theme(
-    name="light",
     ink="#16191d",
     muted="#565e68",
     paper="#ffffff",
@@ -83,6 +86,8 @@ LIGHT = Theme(
     mark="#565e68",
     area="#7d8794",
     area_light="#d9dee3",
+    area_lightest="#eceff2",
+    on_mark="#ffffff",
     parts=_parts(
         {
             "launch": ("#eaaf80", "#d55e00"),
@@ -96,7 +101,6 @@ LIGHT = Theme(
     ),
 )
 DARK = Theme(
-    name="dark",
     ink="#e8eaed",
     muted="#a6aeb8",
     paper="#14171b",
@@ -107,6 +111,8 @@ DARK = Theme(
     mark="#a6aeb8",
     area="#8b95a1",
     area_light="#333b44",
+    area_lightest="#252b32",
+    on_mark="#14171b",
     # The light fills' full-strength colours, mixed into the page.
     parts=_parts(
         {
@@ -120,4 +126,25 @@ DARK = Theme(
         ink="#ffffff",
     ),
 )
-THEMES = (LIGHT, DARK)
+
+
+def _coded() -> tuple[Theme, dict[str, tuple[str, str]]]:
+    """Return a theme in which every role has a colour of its own, and what that is on a light and on a dark page."""
+    meanings: dict[str, tuple[str, str]] = {}
+
+    def code(light: str, dark: str) -> str:
+        name = f"#c0de{len(meanings):02x}"
+        meanings[name] = light, dark
+        return name
+
+    def coded(light: _Coloured, dark: _Coloured) -> _Coloured:
+        roles = [field.name for field in dataclasses.fields(light) if field.type == "str"]
+        codes: dict[str, Any] = {role: code(getattr(light, role), getattr(dark, role)) for role in roles}
+        return dataclasses.replace(light, **codes)
+
+    parts = {part: coded(paint, DARK.parts[part]) for part, paint in LIGHT.parts.items()}
+    return dataclasses.replace(coded(LIGHT, DARK), parts=parts), meanings
+
+
+# A chart is drawn once, in the colours of CODED, and then coloured in for either page.
+CODED, MEANINGS = _coded()

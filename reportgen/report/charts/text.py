@@ -9,6 +9,8 @@ from matplotlib.font_manager import FontProperties, get_font
 from reportgen.formatting import legible, shorten
 from reportgen.resources import font_path
 
+# Measured at a size where the rounding of hinted widths to pixels does not show.
+_MEASURED = 1000.0
 _MISSING_GLYPH = "\u25a1"  # a box, which the fonts have
 
 
@@ -39,11 +41,12 @@ def width_pt(text: str, size_pt: float, *, bold: bool = False) -> float:
     """Return how wide the widest line of `text` is, in points."""
     face = get_font(_file(bold=bold))
     face.set_size(100, 72)  # unhinted at a size where rounding to pixels does not show
+    face.set_size(_MEASURED, 72)
     widths = []
     for line in text.split("\n"):
         face.set_text(line, 0.0)
         widths.append(face.get_width_height()[0] / 64)
-    return max(widths) * size_pt / 100
+    return max(widths) * size_pt / _MEASURED
 
 
 def fit(text: str, limit_pt: float, size_pt: float, *, bold: bool = False) -> str:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reportgen.analysis.allocations.curve import thin
 from reportgen.analysis.case import CaseInputs, analyze_case
-from reportgen.analysis.memory import thin
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.recording import MemoryMarks, RecordedCase
 from reportgen.trace.columns import Trace

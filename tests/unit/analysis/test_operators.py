@@ -99,6 +99,17 @@ def test_children_of_a_backward_operator_are_backward(analyze: Analyze) -> None:
     }
 
 
+@pytest.mark.parametrize("node", ["CudnnConvolutionBackward", "torch::autograd::AccumulateGrad", "MulBackward0"])
+def test_without_ids_a_node_of_autograd_is_known_by_its_name(analyze: Analyze, node: str) -> None:
+    case = analyze(op("aten::mm_backward", 0, 5), op(node, 10, 10, tid=2), op("aten::child", 11, 5, tid=2))
+
+    assert {row.name: row.direction for row in case.operators.items} == {
+        "aten::mm_backward": "forward",  # called outside of any node
+        node: "backward",
+        "aten::child": "backward",
+    }
+
+
 def test_a_backward_operator_has_the_function_of_what_it_differentiates(analyze: Analyze) -> None:
     case = analyze(
         frame("net.py(3): layer", 0, 8),

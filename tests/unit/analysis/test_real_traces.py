@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from reportgen.analysis.case import CaseInputs, analyze_case
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.trace.columns import Trace
 from reportgen.trace.reader import read_trace
+from reportgen.trace.snapshot import read_snapshot
+from tests.trace_reading import busy_us
 
 
 @cache
@@ -23,6 +28,13 @@ def read(path: Path) -> Trace:
 def analyzed(path: Path) -> CaseAnalysis:
     return analyze_case(CaseInputs(name=path.stem, timeline=read(path), detail=read(path)))
 
+
+# Device busy in the whole file, ms.
+BUSY_MS = {
+    "clean_infer": 17.09, "sync_item": 14.07, "host_stall": 13.82, "alloc_spike_naive_attn": 437.8, "leak_graph": 4.17,
+    "tiny_kernels": 2.50, "train_clean_fused": 30.32, "train_opt_forloop": 35.66, "vocab_unaligned": 62.62,
+    "vocab_aligned": 14.27, "h2d_pageable": 92.58, "h2d_pinned": 57.52, "cuda_graph": 0.59,
+}  # fmt: skip
 
 # Device time launched by the three steps and queued before the window, ms; peak allocated bytes by the trace's counter.
 PLANTED = [
@@ -151,3 +163,63 @@ def test_every_trace_gives_numbers_that_survive_being_written(shared_traces: Pat
         case = analyzed(path)
 
         assert msgspec.json.decode(msgspec.json.encode(case), type=CaseAnalysis) == case, path.name
+
+
+@pytest.mark.parametrize("name", BUSY_MS)
+def test_the_device_was_busy_in_a_file_as_long_as_the_reference_says(shared_traces: Path, name: str) -> None:
+    assert busy_us(read(shared_traces / "planted" / f"{name}.json.gz")) / 1e3 == pytest.approx(
+        BUSY_MS[name], rel=3e-4, abs=6e-3
+    )
+
+
+def _snapshots(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.pickle.gz"))
+
+
+def test_every_snapshot_reads_and_its_sizes_add_up(shared_traces: Path) -> None:
+    for path in _snapshots(shared_traces):
+        history = read_snapshot(path)
+        blocks = np.bincount(
+            history.blocks.segment, weights=history.blocks.bytes, minlength=len(history.segments.device)
+        )
+
+        assert len(history.events.action) > 0, path.name
+        assert blocks.tolist() == history.segments.reserved_bytes.tolist(), path.name
+
+
+NOT_RECORDED = {
+    "planted/cpu_only_trace": "device-not-recorded",
+    "planted/cuda_graph": "graph-replays",
+    "public/hta_cupti_profiler_counters": "device-not-recorded",
+    "public/hta_sampled_rank0": "device-work-not-recorded",
+    "public/tl_sglang_qwen3_decode": "device-work-not-recorded",
+    "public/tl_vllm_decode_fullgraph": "device-work-not-recorded",
+    "public/hta_mtia_inference": "unattributed-device-time",
+}
+
+
+def test_conclusions_are_doubted_where_a_trace_lacks_work_and_nowhere_else(shared_traces: Path) -> None:
+    for path in sorted(shared_traces.rglob("*.json.gz")):
+        name = f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"
+        grave = {notice.code for notice in read(path).notices if notice.affects_conclusions}
+
+        assert (NOT_RECORDED[name] in grave) if name in NOT_RECORDED else not grave, (name, grave)
+
+
+def test_every_share_is_one_and_no_time_is_negative(shared_traces: Path) -> None:
+    for path in sorted(shared_traces.rglob("*.json.gz")):
+        for key, value in _figures(msgspec.to_builtins(analyzed(path))):
+            assert not ("share" in key and not 0 <= value <= 1 + 1e-9), (path.name, key, value)
+            assert not (key.endswith(("us", "us_per_step")) and value < 0), (path.name, key, value)
+
+
+def _figures(node: Any, key: str = "") -> Iterator[tuple[str, float]]:
+    """Yield every number of a structure with the name that it stands under."""
+    if isinstance(node, dict):
+        for name, value in node.items():
+            yield from _figures(value, name)
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _figures(value, key)
+    elif isinstance(node, int | float) and not isinstance(node, bool):
+        yield key, float(node)

@@ -126,3 +126,22 @@ def test_a_step_of_very_many_events_stays_small(tmp_path: Path) -> None:
 
     assert export.num_dropped == 3 * 30_000
     assert path.stat().st_size < 1_000_000
+
+
+def test_half_an_arrow_is_left_out(tmp_path: Path) -> None:
+    # A kernel of step 1 ends at 115 only, so step 2 counts from there:
+    # its launch at 103 lies before, the one at 116 within.
+    late = (op("late", 16, 10), launch(17, 2, 7), kernel(110, 5, 7))
+    within = (op("within", 115, 10), launch(116, 2, 9), kernel(151, 2, 9))
+    events = written(tmp_path, exported(tmp_path, *STEP, *late, *within))["traceEvents"]
+
+    begins = {e["id"] for e in events if e["ph"] == "s"}
+    assert begins == {e["id"] for e in events if e["ph"] == "f"}
+    assert len(begins) == 1
+
+
+def test_groups_without_a_track_are_not_named(tmp_path: Path) -> None:
+    events = written(tmp_path, exported(tmp_path, *STEP))["traceEvents"]
+    named = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert "Findings" not in named
+    assert {"Host", "Device"} <= named

@@ -99,3 +99,21 @@ def test_c7_a_driver_call_inside_a_runtime_call_is_no_second_launch(read: Read) 
 
     assert "launches-without-activity" not in notices(trace)
     assert trace.calls.is_launch.sum() == 1
+
+
+def test_c7_work_that_waits_for_an_idle_device_shows_that_something_is_missing(read: Read) -> None:
+    trace = read(launch(0, 5, 1), kernel(8000, 10, 1), launch(20, 5, 2), kernel(8010, 10, 2))
+
+    notice = notices(trace)["device-work-not-recorded"]
+    assert (notice.count, notice.affects_conclusions) == (1, True)
+    assert plain(notice.text).startswith(
+        "Launched work waited once for a device that did nothing by this record, 8.00 ms in all"
+    )
+
+
+def test_c7_work_that_waits_for_other_work_or_is_launched_late_misses_nothing(read: Read) -> None:
+    queued = [launch(0, 5, 1), kernel(6, 8000, 1), launch(20, 5, 2), kernel(8006, 10, 2)]
+    late = [launch(20_000, 5, 3), kernel(20_006, 10, 3)]
+    pageable = [launch(30_000, 9000, 4, name="cudaMemcpyAsync"), kernel(38_000, 900, 4)]
+
+    assert "device-work-not-recorded" not in notices(read(*queued, *late, *pageable))

@@ -213,3 +213,12 @@ def test_ids_of_two_processes_that_nothing_tells_apart_link_nothing_and_are_said
 
     assert operator_of_each_activity(trace) == [None]
     assert notices(trace)["launches-ambiguous"].count == 1
+
+
+def test_d8_a_wait_that_mtia_writes_on_the_device_too_is_one_call(read: Read) -> None:
+    on_host = span("mtia_runtime", "synchronizeStream", 0, 50, args={"correlation": 9, "device": 17, "stream_id": 102})
+    on_device = {**on_host, "name": "synchronize", "pid": 17, "tid": 3568}
+    trace = read(on_host, on_device)
+
+    assert [trace.names[code] for code in trace.calls.name] == ["synchronizeStream"]
+    assert [trace.names[code] for code in trace.stream_syncs.name] == ["synchronize"]

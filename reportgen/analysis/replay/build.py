@@ -1,0 +1,132 @@
+"""Building a replay from a trace: who launched what, what waited for what, and what of it was the profiler's."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.analysis.profiler_share import MOST_SCALE, measure_recording_costs, place_share
+from reportgen.analysis.refill import list_launches
+from reportgen.analysis.replay.jobs import build_jobs
+from reportgen.analysis.replay.program import NOTHING, HostEvents, Program
+from reportgen.analysis.replay.replay import WANDER, Replay
+from reportgen.analysis.replay.sequence import Sequence, list_sequence
+from reportgen.analysis.replay.simulate import measure_period_ns
+from reportgen.analysis.waits import find_host_threads
+
+if TYPE_CHECKING:
+    from reportgen.analysis.model import Timing
+    from reportgen.analysis.profiler_share import RecordingCosts
+    from reportgen.analysis.replay.jobs import JobTable
+    from reportgen.analysis.replay.program import Float64
+    from reportgen.analysis.steps import StepWindow
+    from reportgen.recording import StepMode
+    from reportgen.trace.columns import Int64, Trace
+
+_ROUNDS = 12
+
+
+def build_replay(
+    trace: Trace, steps: StepWindow, timing: Timing | None, device: int, *, mode: StepMode | None = None
+) -> Replay | None:
+    """Build the model of the case's step on `device`; None where nothing was launched on it in the steps.
+
+    With an unprofiled step time the profiler's share is set so that the model takes as long, as far as it can; else it
+    is bounded by what recording costs. `mode` says how steps follow each other where it is not as in `timing`; the base
+    error is that of the mode that was recorded.
+    """
+    recorded_mode = timing.mode if timing is not None else "pipelined"
+    sequence = list_sequence(trace, steps)
+    jobs = build_jobs(trace, sequence)
+    if len(jobs.jobs.stream) == 0:
+        return None
+    draft = _Draft(
+        sequence=sequence, jobs=jobs, drained=recorded_mode == "drained" or steps.basis == "window",
+        costs=_costs(trace, sequence, device),
+    )  # fmt: skip
+    profiled_ns = steps.covered(recorded_mode).step_us * 1e3
+    replayed_ns = measure_period_ns(draft.program(np.zeros(len(draft.costs[0]))))
+    error = abs(replayed_ns / profiled_ns - 1) if profiled_ns > 0 else float("inf")
+    programs: tuple[Program, ...]
+    timed = timing is not None and timing.basis == "unprofiled"
+    if timing is not None and timed and timing.step_us:
+        program = _anchored(draft, timing.step_us * 1e3)
+        programs = (program, program, program)
+        error = abs(measure_period_ns(program) / (timing.step_us * 1e3) - 1)
+    else:
+        low, high = draft.costs
+        programs = (draft.program(high), draft.program((low + high) / 2), draft.program(low))
+    if mode is not None:
+        programs = tuple(dataclasses.replace(program, drained=mode == "drained") for program in programs)
+    least, middle, most = programs
+    return Replay(program=middle, least=least, most=most, base_error=error, wander=0.0 if timed else WANDER)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Draft:
+    """A program but for the profiler's share."""
+
+    sequence: Sequence
+    jobs: JobTable
+    drained: bool
+    costs: tuple[Float64, Float64]  # by stretch and call in turn: what recording cost at least and at most
+
+    def program(self, cost_ns: Float64) -> Program:
+        """Return the program without `cost_ns` in each stretch and call; what one has no room for, the next gives."""
+        sequence, jobs = self.sequence, self.jobs
+        length = _interleave(sequence.stretch_ns, jobs.own_ns)
+        share = place_share(length, np.rint(cost_ns).astype(np.int64), np.zeros(len(length), dtype=np.int64))
+        true_ns = (length - share).astype(np.float64)
+        host = HostEvents(
+            call=sequence.call,
+            step=sequence.step,
+            stretch_ns=true_ns[0::2],
+            stretch_start_ns=sequence.stretch_start_ns,
+            stretch_end_ns=sequence.stretch_end_ns,
+            call_ns=true_ns[1::2],
+            job=jobs.job_of_event,
+            wait_job=jobs.wait_job,
+            return_ns=jobs.return_ns,
+        )
+        launching = (jobs.job_of_event >= 0) & (jobs.wait_job == NOTHING)
+        launch_ns = float(np.median(host.call_ns[launching])) if launching.any() else 0.0
+        return Program(
+            host=host, jobs=jobs.jobs, num_steps=sequence.num_steps, drained=self.drained, launch_ns=launch_ns,
+            latency_ns=jobs.latency_ns, gap_ns=jobs.gap_ns,
+            activity=jobs.activity, job_of_activity=jobs.job_of_activity,
+        )  # fmt: skip
+
+
+def _anchored(draft: _Draft, step_ns: float) -> Program:
+    """Return the program whose period is `step_ns`, costs being weights; the nearest one where none has it."""
+    middle = (draft.costs[0] + draft.costs[1]) / 2
+    low, high = 0.0, MOST_SCALE
+    for _ in range(_ROUNDS):
+        scale = (low + high) / 2
+        if measure_period_ns(draft.program(middle * scale)) > step_ns:
+            low = scale
+        else:
+            high = scale
+    return draft.program(middle * (low + high) / 2)
+
+
+def _costs(trace: Trace, sequence: Sequence, device: int) -> tuple[Float64, Float64]:
+    """Return what recording cost in each stretch and each call, at least and at most."""
+    threads = find_host_threads(trace, list_launches(trace, device))
+    costs = measure_recording_costs(trace, np.array(threads.all, dtype=np.int32))
+    start = _interleave(sequence.stretch_start_ns, sequence.stretch_end_ns)
+    end = _interleave(sequence.stretch_end_ns, sequence.call_end_ns)
+    low, high = _between(costs, start, end)
+    return low, high
+
+
+def _between(costs: RecordingCosts, start_ns: Int64, end_ns: Int64) -> tuple[Float64, Float64]:
+    low, high = costs.between(start_ns, np.maximum(end_ns, start_ns))
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _interleave(one: Int64, other: Int64) -> Int64:
+    """Return the entries of both in turn."""
+    return np.stack((one, other), axis=1).ravel()

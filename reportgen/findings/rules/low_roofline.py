@@ -1,0 +1,108 @@
+"""low-roofline: an operator that takes much longer than the device needs for its work."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import Operator
+from reportgen.analysis.roofline import LATENCY_US
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rules.layout_conversion import beside_main_us, is_channels_first
+from reportgen.findings.rules.tensor_cores_unused import has_unused_tensor_cores
+from reportgen.findings.shape_faults import (
+    CONVOLUTIONS,
+    PRODUCTS,
+    WORTHWHILE_SHARE,
+    call_us,
+    described,
+    device_gain,
+    device_us,
+    misaligned_strides,
+    step_us_of,
+    without_device,
+)
+
+HEADROOM = Threshold(
+    name="headroom",
+    value=WORTHWHILE_SHARE,
+    unit="of the step",
+    reason="less than 3 % of the step is nobody's afternoon",
+)
+ROOF_SHARE = Threshold(
+    name="roof-share",
+    value=0.5,
+    unit="of the roof",
+    reason="ordinary kernels reach 60 to 90 % of the roof; under half something is in the way",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Find operators whose time over the roof's is worth something; what another rule explains is left to that rule."""
+    missing = without_device(context)
+    if missing is not None:
+        return missing
+    case = context.case
+    placed = [row for row in case.operators.items if row.roof_us is not None and device_us(row)]
+    if not placed:
+        return not_evaluated("no operator has a roof: the device's ceilings, or the operators' work, are not known")
+    least_us = context.thresholds[HEADROOM.name] * step_us_of(case)
+    low = [
+        row
+        for row in placed
+        if call_us(row) >= LATENCY_US
+        and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
+        and headroom_us(row) >= least_us
+        and not _explained(row)
+    ]
+    largest = max((headroom_us(row) for row in low), default=0.0)
+    measured = Measured(
+        value=largest / step_us_of(case), threshold=context.thresholds[HEADROOM.name], unit=HEADROOM.unit
+    )
+    if not low:
+        return passed("no operator of weight is far under its roof", measured)
+    return fired(_draft(context, sorted(low, key=lambda row: -headroom_us(row))), measured=measured)
+
+
+def headroom_us(row: Operator) -> float:
+    """Return the time per step over that at the roof."""
+    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.calls_per_step)
+
+
+def _explained(row: Operator) -> bool:
+    if row.family == CONVOLUTIONS and is_channels_first(row) and beside_main_us(row) > 0:
+        return True
+    if row.family == PRODUCTS and misaligned_strides(row):
+        return True
+    return has_unused_tensor_cores(row)
+
+
+def _draft(context: Context, low: list[Operator]) -> Draft:
+    case, first = context.case, low[0]
+    side = {"compute": "arithmetic", "memory": "memory"}.get(first.bound or "", "the roof")
+    name = fmt.operator_name(first.name)
+    return Draft(
+        title=f"{name} reaches {fmt.share(first.roof_share)} of the roof in {fmt.shorten(case.name, 16)}",
+        evidence=tuple(
+            Evidence(
+                text=f"{described(row)}: {fmt.duration(device_us(row))} a step, "
+                f"{fmt.duration((row.roof_us or 0.0) * row.calls_per_step)} at the roof",
+                value=device_us(row),
+                unit="us",
+            )
+            for row in low[:3]
+        ),
+        mechanism=f"By its shapes {name} is limited by {side}; it takes "
+        f"{fmt.factor(call_us(first), first.roof_us)} the time that this limit sets.",
+        action=f"Look for a better kernel for {name} at this shape: fuse it with its neighbours (`torch.compile`), or "
+        "give it a shape and layout that its library has a fast kernel for.",
+        verify=f"{context.check_command()}: its share of the roof in the operators table must rise.",
+        beware="The roof is the least that the shapes ask for; a kernel that must read its data twice cannot reach it.",
+        confidence="low",
+        severity="low",  # the roof is a bound, no promise
+        gain=device_gain(case, headroom_us(first), 0.0, "bring the operator to its roof"),
+        source=first.source,
+        identity=(first.name, fmt.shapes(first.input_shapes, first.input_types, first.name)),
+    )
+
+
+RULE = Rule(id="low-roofline", checklist_step=4, judge=judge, thresholds=(HEADROOM, ROOF_SHARE))

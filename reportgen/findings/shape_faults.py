@@ -1,0 +1,128 @@
+"""What the rules about shapes share: operators worth a look, and what less device time gives to the step."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import CaseAnalysis, Operator
+from reportgen.analysis.work_models.call import ITEM_BYTES
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Gain
+from reportgen.findings.rule import Context, Verdict, not_applicable, not_evaluated
+
+# Share of the step that a fault of shapes must cost to be worth a change.
+WORTHWHILE_SHARE = 0.03
+PRODUCTS = "matrix product"
+CONVOLUTIONS = "convolution"
+# cuBLAS and cuDNN reach their fast kernels where every leading stride is a multiple of 16 bytes.
+ALIGNMENT_BYTES = 16
+# What a well-shaped product reaches of the peak, where the trace holds none to compare with.
+ORDINARY_SHARE_OF_PEAK = 0.7
+
+
+def without_device(context: Context) -> Verdict | None:
+    """Return why nothing can be said of shapes, None where something can."""
+    case = context.case
+    if case.device_kind == "host":
+        return not_applicable("the work was done on the host")
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    if case.timing is None or not case.timing.step_us:
+        return not_evaluated("the step time is not known")
+    if not case.coverage.shapes:
+        return not_evaluated("shapes were not recorded")
+    return None
+
+
+def step_us_of(case: CaseAnalysis) -> float:
+    """Return the step time, which `without_device` has made sure of."""
+    return (case.timing.step_us if case.timing else None) or 0.0
+
+
+def device_gain(case: CaseAnalysis, saved_us: float, expected_us: float, edit: str) -> Gain:
+    """Return the gain of `saved_us` less device time at the most, `expected_us` by experience.
+
+    The step does not go under the host's own time, less what recording added to it.
+    """
+    host_us = (case.launching.host_low_us if case.launching else None) or 0.0
+    step_us = step_us_of(case)
+    most = bounded_gain(step_us=step_us, cost_us=saved_us, floor_us=host_us, resource="device", edit=edit)
+    least = max(0.0, min(expected_us, step_us - host_us))
+    return msgspec.structs.replace(most, at_least_us_per_step=least, method="roofline")
+
+
+def device_us(row: Operator) -> float:
+    """Return the device time of `row` per step."""
+    return row.device_us_per_step or 0.0
+
+
+def call_us(row: Operator) -> float:
+    """Return the device time of one call."""
+    return device_us(row) / row.calls_per_step if row.calls_per_step else 0.0
+
+
+def described(row: Operator) -> str:
+    """Write an operator with its shapes."""
+    return f"{fmt.operator_name(row.name)} {fmt.shapes(row.input_shapes, row.input_types, row.name)}"
+
+
+def factors(row: Operator) -> list[int]:
+    """Return the positions of a product's two factors among its inputs: the last two with two dimensions or more."""
+    shapes = row.input_shapes or ()
+    found = [index for index, shape in enumerate(shapes) if len(shape) >= 2]
+    return found[-2:] if len(found) >= 2 else []
+
+
+def misaligned_strides(row: Operator) -> tuple[str, ...]:
+    """Name the matrices of a product whose leading stride is not a multiple of 16 bytes: "A", "B", "output".
+
+    The leading stride is that between rows, or between columns of a matrix stored by columns; of a matrix of one row or
+    column there is none. Where strides were not recorded nothing is named.
+    """
+    positions = factors(row)
+    types, strides, shapes = row.input_types or (), row.input_strides or (), row.input_shapes or ()
+    if len(positions) < 2 or positions[-1] >= min(len(types), len(strides)):
+        return ()
+    item = ITEM_BYTES.get(types[positions[0]], 0)
+    named = [
+        name
+        for name, index in zip(("A", "B"), positions, strict=True)
+        if (_leading(shapes[index][-2:], strides[index][-2:]) or 0) * item % ALIGNMENT_BYTES
+    ]
+    rows, columns = shapes[positions[0]][-2], shapes[positions[1]][-1]
+    if rows > 1 and columns * item % ALIGNMENT_BYTES:
+        named.append("output")
+    return tuple(named)
+
+
+def _leading(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
+    if len(shape) < 2 or len(strides) < 2 or 1 in shape:
+        return None
+    return strides[0] if strides[1] == 1 else strides[1] if strides[0] == 1 else None
+
+
+def aligned_rate(case: CaseAnalysis, row: Operator) -> tuple[float, str] | None:
+    """Return the rate in FLOP/s to expect of a product like `row`, and where the figure comes from.
+
+    The best is the rate of the case's own aligned products of at least half as much work in the same type; else an
+    ordinary share of the peak.
+    """
+    alike = [
+        other
+        for other in case.operators.items
+        if other.family == PRODUCTS
+        and other.ceiling == row.ceiling
+        and other.flops_per_s
+        and (other.flops or 0.0) >= (row.flops or 0.0) / 2
+        and other.bound == "compute"
+        and not misaligned_strides(other)
+    ]
+    if alike:
+        best = max(alike, key=lambda other: other.flops_per_s or 0.0)
+        return best.flops_per_s or 0.0, f"as {described(best)} of the same step does"
+    if row.flops and row.roof_us and row.bound == "compute":
+        return ORDINARY_SHARE_OF_PEAK * row.flops / row.roof_us * 1e6, (
+            f"{fmt.share(ORDINARY_SHARE_OF_PEAK)} of the device's peak"
+        )
+    return None

@@ -1,0 +1,39 @@
+"""report.html: one file that reaches for nothing outside itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reportgen.report import templating
+from reportgen.report.view.document import view
+from reportgen.report.view.drawings import Drawings, draw
+from reportgen.report.view.medium import SCREEN
+from reportgen.resources import resource_folder
+
+if TYPE_CHECKING:
+    from reportgen.report.model import Report
+
+
+def render_html(report: Report, drawings: Drawings | None = None) -> str:
+    """Return `report` as one HTML page; `drawings` are its charts where they were drawn already."""
+    script = (resource_folder("templates") / "report.js").read_text(encoding="utf-8")
+    return templating.render(
+        "screen.html.j2",
+        document=view(report, drawings if drawings is not None else draw(report), SCREEN),
+        styles=Markup(templating.stylesheet("shared.css", "screen.css")),
+        script=Markup(script),
+        policy=_policy(script),
+    )
+
+
+def _policy(script: str) -> str:
+    """Forbid everything but the page's own styles, its one script and its images."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,134 @@
+"""report.pdf: the same content on A4, tagged, with page one on one page."""
+
+from __future__ import annotations
+
+import logging
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from reportgen.errors import RunFailed
+from reportgen.report import templating
+from reportgen.report.json import encode_report
+from reportgen.report.view import medium as media
+from reportgen.report.view.document import Document, view
+from reportgen.report.view.drawings import Drawings, draw
+
+if TYPE_CHECKING:
+    from reportgen.report.model import Report
+
+_TIGHTEST = 3
+_VARIANT = "pdf/ua-1"
+
+
+class PdfUnavailable(RunFailed):
+    """The PDF needs Pango, a library of the system, which is not there."""
+
+
+def require_pango() -> None:
+    """Raise `PdfUnavailable` where no PDF can be made, before anything is drawn for it."""
+    _load()
+
+
+def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
+    """Return `report` as PDF/UA-1 with report.json attached; equal input gives equal bytes.
+
+    The creation date is the report's own, or SOURCE_DATE_EPOCH. Raises `PdfUnavailable` where Pango is missing.
+    """
+    weasyprint = _load()
+    created = _created_at(report)
+    attachment = weasyprint.Attachment(
+        string=encode_report(report),
+        name="report.json",
+        description="All numbers of this report",
+        created=created,
+        modified=created,
+        relationship="Data",
+    )
+    pages = lay_out(report, drawings if drawings is not None else draw(report))
+    content: bytes = pages.write_pdf(pdf_variant=_VARIANT, pdf_identifier=b"reportgen", attachments=[attachment])
+    return content
+
+
+def lay_out(report: Report, drawings: Drawings) -> Any:
+    """Return the pages, with page one shortened as far as it must be to take one page, and no further.
+
+    Nearly every report fits as it is, so the whole is laid out first; where page one runs over, the first page alone
+    is tried until it fits, and then the whole once more.
+    """
+    pages = _pages(_document(report, drawings, 0), report, whole=True)
+    if len(pages.pages) > 1 and "time" in pages.pages[1].anchors:
+        return pages
+    for fit in range(1, _TIGHTEST):
+        if len(_pages(_document(report, drawings, fit), report, whole=False).pages) == 1:
+            return _pages(_document(report, drawings, fit), report, whole=True)
+    return _pages(_document(report, drawings, _TIGHTEST), report, whole=True)
+
+
+def _document(report: Report, drawings: Drawings, fit: int) -> Document:
+    return view(report, drawings, media.page(len(report.cases), fit))
+
+
+def _pages(document: Document, report: Report, *, whole: bool) -> Any:
+    weasyprint = _load()
+    html = weasyprint.HTML(string=_markup(document, report, whole=whole), url_fetcher=_fetcher())
+    return html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
+
+
+def _markup(document: Document, report: Report, *, whole: bool) -> str:
+    return templating.render(
+        "print.html.j2",
+        document=document,
+        created=_created_at(report).isoformat(),
+        whole=whole,
+        generator=f"{report.generator.name} {report.generator.version}",
+    )
+
+
+def _created_at(report: Report) -> datetime:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if epoch.isdigit():
+        return datetime.fromtimestamp(int(epoch), tz=UTC)
+    try:
+        return datetime.fromisoformat(report.created_at)
+    except ValueError:
+        return datetime.fromtimestamp(0, tz=UTC)
+
+
+_state: dict[str, Any] = {}
+
+
+def _load() -> Any:
+    """Import WeasyPrint, which opens Pango."""
+    try:
+        import weasyprint
+    except OSError as error:
+        raise PdfUnavailable(
+            "no PDF: it needs Pango; install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 (macOS: pango)"
+        ) from error
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    return weasyprint
+
+
+def _fetcher() -> Any:
+    """Allow what the document carries itself; anything else ends the rendering."""
+    from weasyprint.urls import URLFetcher
+
+    return URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
+
+
+def _fonts() -> Any:
+    if "fonts" not in _state:
+        from weasyprint.text.fonts import FontConfiguration
+
+        _state["fonts"] = FontConfiguration()
+    return _state["fonts"]
+
+
+def _style(weasyprint: Any) -> Any:
+    """Parse the style sheet once: with it come two megabytes of fonts."""
+    if "style" not in _state:
+        text = templating.font_faces() + templating.stylesheet("shared.css", "print.css")
+        _state["style"] = weasyprint.CSS(string=text, font_config=_fonts(), url_fetcher=_fetcher())
+    return _state["style"]

@@ -1,0 +1,85 @@
+"""The templates' engine: strict, escaping, with the few filters that turn plain texts into markup."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import re
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from reportgen.resources import font_path, resource_folder
+
+_FONTS = (
+    ("Report Sans", "LiberationSans-Regular", "400", "normal"),
+    ("Report Sans", "LiberationSans-Bold", "700", "normal"),
+    ("Report Sans", "LiberationSans-Italic", "400", "italic"),
+    ("Report Mono", "LiberationMono-Regular", "400", "normal"),
+    ("Report Mono", "LiberationMono-Bold", "700", "normal"),
+)
+# Where a long name may be broken: after punctuation that separates its parts.
+_BREAKS = re.compile(r"([_./:,\-<>(]+)")
+_BREAK_FROM = 16
+
+
+@functools.cache
+def environment() -> Environment:
+    """Return the engine; templates are compiled once in a process."""
+    made = Environment(
+        loader=FileSystemLoader(resource_folder("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    made.filters["prose"] = prose
+    made.filters["breakable"] = breakable
+    made.filters["data_uri"] = data_uri
+    return made
+
+
+def render(name: str, **values: Any) -> str:
+    """Render the template `name`."""
+    return environment().get_template(name).render(**values)
+
+
+def prose(text: str) -> Markup:
+    """Escape `text` and set what stands between backticks as code; a backtick without its partner stays."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        pieces[-2:] = [f"{pieces[-2]}`{pieces[-1]}"]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(breakable(piece)) if number % 2 else breakable(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
+def breakable(text: str) -> Markup:
+    """Escape `text` and let long names break after their punctuation."""
+    marked = " ".join(_BREAKS.sub(r"\g<0>\0", word) if len(word) >= _BREAK_FROM else word for word in text.split(" "))
+    return Markup(str(escape(marked)).replace("\0", "<wbr>"))
+
+
+def data_uri(content: str | bytes, kind: str) -> str:
+    """Return `content` as a data URI of media type `kind`."""
+    data = content.encode() if isinstance(content, str) else content
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def stylesheet(*names: str) -> str:
+    """Return the style sheets `names` of the templates, one after another."""
+    folder = resource_folder("templates")
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+@functools.cache
+def font_faces() -> str:
+    """Return the rules that bring the package's own fonts into the PDF."""
+    return "\n".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; '
+        f'src: url("{data_uri(font_path(file).read_bytes(), "font/ttf")}") format("truetype"); }}'
+        for family, file, weight, style in _FONTS
+    )

@@ -1,0 +1,179 @@
+"""The report in a terminal: the verdict, figures and findings of page one in plain text, 100 columns wide.
+
+It reads the same in a log file: no colour, no cursor movement, nothing wider than asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from typing import TYPE_CHECKING
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import WORK_PARTS
+from reportgen.report import wording
+from reportgen.report.verdict import verdict
+from reportgen.report.view import cases
+from reportgen.report.view.figures import case_figures, chosen_times
+from reportgen.report.view.findings import rules_sentence, view_top
+from reportgen.report.view.head import view_head, view_notices, view_sureness
+from reportgen.report.view.medium import page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.analysis.model import BudgetRow, CaseAnalysis
+    from reportgen.report.model import Report
+    from reportgen.report.view.figures import Figure
+
+_MOST_CASES = 4
+_BAR = 50
+_SMALLEST_PART = 0.005  # of the step: what is less is in no line of the bar
+_NAME = 12
+
+
+def render_terminal(report: Report, width: int = 100) -> str:
+    """Return the summary of `report`, at most `width` columns wide and under 35 lines for up to four cases."""
+    blocks = [
+        _head(report, width),
+        _figures(report, width),
+        _bars(report, width),
+        _findings(report, width),
+        _end(report, width),
+    ]
+    lines = "\n\n".join("\n".join(block) for block in blocks if block).splitlines()
+    return "\n".join(_cut(plain(line).rstrip(), width) for line in lines) + "\n"
+
+
+def plain(text: str) -> str:
+    """Replace the document's typography by what any terminal and any log can show."""
+    for mark, replacement in ((fmt.NBSP, " "), (fmt.THIN, " "), ("→", "->"), (fmt.MINUS, "-"), ("’", "'"), ("`", "")):
+        text = text.replace(mark, replacement)
+    return re.sub(r"[“”]", '"', text)
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal `text` takes: wide characters take two, combining ones none."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _cut(line: str, width: int) -> str:
+    if columns_of(line) <= width:
+        return line
+    while line and columns_of(line) > width - 1:
+        line = line[:-1]
+    return f"{line}…"
+
+
+def _wrap(text: str, width: int, indent: str = "", first: str | None = None, most: int = 4) -> list[str]:
+    lines = textwrap.wrap(
+        plain(text), width, initial_indent=indent if first is None else first, subsequent_indent=indent
+    )
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1]} …"]
+
+
+def _head(report: Report, width: int) -> list[str]:
+    head = view_head(report)
+    words = verdict(report)
+    return [
+        *_wrap(f"{head.title} · {head.subtitle}", width, most=1),
+        "",
+        *_wrap(words.limits, width),
+        *_wrap(words.changes, width, most=2),
+    ]
+
+
+def _figures(report: Report, width: int) -> list[str]:
+    shown = report.cases[:_MOST_CASES]
+    on_host = bool(shown) and all(case.device_kind == "host" for case in shown)
+    profiled = all(cases.is_profiled(case) for case in shown)
+    heads = ["", f"step{', profiled' if profiled else ''}", "spread", "works" if on_host else "busy", "throughput"]
+    table = [[*heads, "peak memory", "best step"], *(_figure_row(report, case) for case in shown)]
+    texts = [[plain(cell) for cell in line] for line in table]
+    room = [max(columns_of(line[i]) for line in texts) for i in range(len(texts[0]))]
+    lines = ["  " + "  ".join(_pad(cell, room[i]) for i, cell in enumerate(line)) for line in texts]
+    left = len(report.cases) - len(shown)
+    return [*lines, *([f"  and {plain(fmt.plural(left, 'more case'))}"] if left else [])]
+
+
+def _figure_row(report: Report, case: CaseAnalysis) -> list[str]:
+    step, throughput, busy, best, memory = case_figures(report, case)
+    times = chosen_times(case)
+    spread = fmt.spread(times.p5_us, times.p95_us) if times else fmt.NOT_RECORDED
+    finding = cases.best_gain(report, case)
+    by = f" {finding.id}" if finding else ""
+    name = fmt.shorten(cases.label(case), _NAME)
+    return [name, _figure(step), spread, _figure(busy), _figure(throughput), _figure(memory), f"{_figure(best)}{by}"]
+
+
+def _figure(figure: Figure) -> str:
+    return f"{figure.value} {figure.unit}".strip()
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * max(0, width - columns_of(text))
+
+
+def _bars(report: Report, width: int) -> list[str]:
+    lines = []
+    for case in report.cases[: 2 if len(report.cases) > 2 else _MOST_CASES]:
+        lines += _bar(case, width)
+    return lines
+
+
+def _bar(case: CaseAnalysis, width: int) -> list[str]:
+    step_us, work_us = cases.step_us(case), cases.work_us(case)
+    name = fmt.shorten(cases.label(case), _NAME)
+    if case.budget is None or not step_us or work_us is None:
+        return []
+    full = max(0, min(_BAR, round(work_us / step_us * _BAR)))
+    full = 1 if work_us > 0 and full == 0 else full
+    _, size = fmt.step_unit(step_us)
+    waits = sorted((row for row in case.budget.parts if row.name not in WORK_PARTS), key=lambda row: -row.us_per_step)
+    bar = f"  {name:<{_NAME}} [{'#' * full}{':' * (_BAR - full)}]  step {fmt.step_time(step_us)}"
+    text = f"# works {fmt.number(work_us / size)}"
+    if told := _waits(waits, step_us, size):
+        text += f"   : waits {fmt.number((step_us - work_us) / size)} = {told}"
+    indent = " " * (_NAME + 5)
+    return [bar, *_wrap(text, width, indent, most=2)]
+
+
+def _waits(waits: Sequence[BudgetRow], step_us: float, size: float) -> str:
+    return ", ".join(
+        f"{wording.part_label(row.name)} {fmt.number(row.us_per_step / size)}"
+        for row in waits
+        if row.us_per_step >= _SMALLEST_PART * step_us
+    )
+
+
+def _findings(report: Report, width: int) -> list[str]:
+    top = view_top(report, page(len(report.cases)))
+    lines = []
+    for row, finding in zip(top.rows, cases.faults(report), strict=False):
+        case = fmt.shorten(cases.label(finding.case), _NAME)
+        lead = f"  {row.id:<3} {row.severity_word.upper():<6}  {case:<{_NAME}}  "
+        lines += _wrap(row.title, width, " " * len(lead), first=lead, most=1)
+        gain = "" if row.after == fmt.NOT_EVALUATED else f"   {row.before} -> {row.after} {top.unit}  {row.method}"
+        room = width - len(lead) - columns_of(plain(gain))
+        lines.append(" " * len(lead) + _pad(_cut(plain(row.action), room), room) + plain(gain))
+    if not lines:
+        lines = _wrap(rules_sentence(report), width, "  ")
+    if top.more:
+        lines += _wrap(top.more[0].lower() + top.more[1:], width, "  ", first="  ", most=1)
+    return lines
+
+
+def _end(report: Report, width: int) -> list[str]:
+    lines = []
+    sure = [f"{line.lead} {line.text}".strip() for line in view_sureness(report)]
+    if sure:
+        lines += _wrap(f"Sure: {' '.join(sure)}", width, "  ", first="  ", most=3)
+    if cases.faults(report):
+        lines += _wrap(f"Rules: {rules_sentence(report)}", width, "  ", first="  ", most=1)
+    notices = view_notices(report, page(len(report.cases)))
+    lines += _wrap(f"Notices: {' '.join(notices[:2])}", width, "  ", first="  ", most=2)
+    return lines

@@ -1,0 +1,202 @@
+"""The verdict: what limits the steps, and what the best changes bring them to, in two sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import WORK_PARTS, BudgetPart, CaseAnalysis
+from reportgen.findings.model import Finding
+from reportgen.report import wording
+from reportgen.report.model import Report
+from reportgen.report.view import cases
+
+# From this share of the step on the device's own work is what limits it: what is left to wait is a fifth at most.
+DEVICE_BOUND_SHARE = 0.8
+# A cause that makes this share of the waiting names the limit.
+LEADING_SHARE_OF_WAITS = 0.6
+MOST_CASES = 2  # named in a sentence; more are counted
+
+_HOST_PARTS: frozenset[BudgetPart] = frozenset(
+    {"launch", "launch-call", "input", "build", "stall", "sync", "allocator"}
+)
+_WAITS_FOR: dict[str, str] = {
+    "host": "The device waits for the host",
+    "launch": "The device waits for the host",
+    "launch-call": "The device waits for the host’s launch calls",
+    "input": "The device waits for input",
+    "build": "The device waits for the host, which builds plans or kernels",
+    "stall": "The device waits for one place in the host’s code",
+    "sync": "The device waits after synchronizations",
+    "allocator": "The device waits for memory to be allocated and freed",
+    "turnaround": "The device waits between launch and start",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VerdictText:
+    """The two sentences."""
+
+    limits: str
+    changes: str
+
+
+def verdict(report: Report) -> VerdictText:
+    """Say what limits the cases of `report`, and what the best change to each brings."""
+    usable = [case for case in report.cases if cases.step_us(case) is not None]
+    if not usable:
+        return VerdictText(limits=_nothing(report), changes=_rules_sentence(report))
+    return VerdictText(limits=_limits(usable), changes=_changes(report, usable))
+
+
+def limit_of(case: CaseAnalysis) -> str:
+    """Return what limits a case: "work", a budget part, "host", "undecided", "cpu", "not-recorded" or "unknown"."""
+    if case.device_kind == "not-recorded":
+        return "not-recorded"
+    if case.device_kind == "host":
+        return "cpu"
+    step_us, work_us = cases.step_us(case), cases.work_us(case)
+    if not step_us or work_us is None:
+        return "unknown"
+    if work_us >= DEVICE_BOUND_SHARE * step_us:
+        return "work"
+    if case.budget is None:
+        return "unknown"
+    return _waiting_limit(case)
+
+
+def _waiting_limit(case: CaseAnalysis) -> str:
+    waits = (
+        {row.name: row.us_per_step for row in case.budget.parts if row.name not in WORK_PARTS} if case.budget else {}
+    )
+    total_us = sum(waits.values())
+    undecided = case.launching is not None and case.launching.verdict == "undecided"
+    known = {name: us for name, us in waits.items() if name not in ("profiler", "unexplained")}
+    if total_us <= 0 or not known:
+        return "unknown"
+    leading = max(known, key=lambda name: known[name])
+    if known[leading] >= LEADING_SHARE_OF_WAITS * total_us:
+        return "undecided" if undecided and leading in ("launch", "launch-call") else leading
+    host_us = sum(us for name, us in known.items() if name in _HOST_PARTS)
+    if undecided:
+        return "undecided"
+    return "host" if host_us >= total_us / 2 else leading
+
+
+def _nothing(report: Report) -> str:
+    failed = [case for case in report.cases if case.outcome == "failed"]
+    if failed:
+        return f"No step was timed: {fmt.plural(len(failed), 'case')} failed."
+    return "No step was recorded, so nothing can be said about its time."
+
+
+def _limits(usable: Sequence[CaseAnalysis]) -> str:
+    """Write one clause for all cases where the same thing limits them, else one sentence for each kind."""
+    kinds: dict[str, list[CaseAnalysis]] = {}
+    for case in usable:
+        kinds.setdefault(limit_of(case), []).append(case)
+    if len(kinds) > 1 and all(kind == "host" or kind in _HOST_PARTS for kind in kinds):
+        kinds = {"host": list(usable)}
+    ordered = sorted(kinds.items(), key=lambda item: -max(cases.step_us(case) or 0.0 for case in item[1]))
+    return " ".join(_clause(kind, members, alone=len(usable) == 1) for kind, members in ordered[:MOST_CASES])
+
+
+def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    shown = members[:MOST_CASES] if len(members) > MOST_CASES + 1 else members
+    parts = [f"{_work_of_step(case)}{_where(case, alone)}" for case in shown]
+    if len(shown) < len(members):
+        parts.append(f"the like in {fmt.spelled(len(members) - len(shown))} more cases")
+    works = fmt.listing(parts)
+    if kind == "not-recorded":
+        names = fmt.listing([f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}" for case in shown])
+        return f"No device activity was recorded: the step takes {names}, and what the device does in it is not known."
+    if kind == "cpu":
+        return f"The step is the host’s own work: operators run {works}."
+    if kind == "work":
+        return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}."
+    if kind == "undecided":
+        return f"The device works {works}; whether it waits for the host or for the profiler cannot be told."
+    if kind == "unknown":
+        return f"The device works {works}; why it waits is not known."
+    return f"{_WAITS_FOR[kind]}: it works {works}."
+
+
+def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    return fmt.listing(
+        [
+            f"{fmt.share(min(1.0, (cases.work_us(case) or 0.0) / (cases.step_us(case) or 1.0)))} of "
+            f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}"
+            for case in shown
+        ]
+    )
+
+
+def _where(case: CaseAnalysis, alone: bool) -> str:
+    return "" if alone else f" in {cases.label(case)}"
+
+
+def _work_of_step(case: CaseAnalysis) -> str:
+    return fmt.duration_of(cases.work_us(case), cases.step_us(case))
+
+
+def _changes(report: Report, usable: Sequence[CaseAnalysis]) -> str:
+    best = [(case, finding) for case in usable if (finding := cases.best_gain(report, case))]
+    if not best:
+        return _no_gain(report, usable)
+    best.sort(key=lambda pair: -(pair[1].gain.share_of_step or 0.0) if pair[1].gain else 0.0)
+    shown = sorted(best[: MOST_CASES + 1], key=lambda pair: list(usable).index(pair[0]))
+    number = fmt.spelled(len(shown)).capitalize()
+    step = fmt.noun(len(shown), "step")
+    verb = "brings" if len(shown) == 1 else "bring"
+    noun = fmt.noun(len(shown), "change")
+    profiled = "profiled " if all(cases.is_profiled(case) for case, _ in shown) else ""
+    where = f" of {cases.label(shown[0][0])}" if len(shown) == 1 and len(usable) > 1 else ""
+    methods = _methods([finding for _, finding in shown])
+    before, after = ("", " at best") if methods is None else (f", {methods},", "")
+    return f"{number} {noun}{before} {verb} the {profiled}{step}{where} to {_after(shown)}{after}."
+
+
+def _after(shown: Sequence[tuple[CaseAnalysis, Finding]]) -> str:
+    unit, size = cases.step_unit([case for case, _ in shown])
+    values = [
+        fmt.number(finding.gain.step_after_us / size)
+        for _, finding in shown
+        if finding.gain and finding.gain.step_after_us is not None
+    ]
+    return f"{fmt.listing(values)}{fmt.NBSP}{unit}"
+
+
+def _methods(findings: Sequence[Finding]) -> str | None:
+    """Return how the gains are known, "both measured"; None where each is a bound only."""
+    words = [wording.METHOD_WORDS[finding.gain.method] for finding in findings if finding.gain]
+    if set(words) == {"at most"}:
+        return None
+    if len(words) == 1:
+        return words[0]
+    if len(set(words)) == 1:
+        return f"{'both' if len(words) == 2 else 'all'} {words[0]}"
+    spoken = [word if word != "at most" else "a bound" for word in dict.fromkeys(words)]
+    return fmt.listing(
+        [
+            f"{fmt.spelled(sum(1 for w in words if w == word or (word == 'a bound' and w == 'at most')))} {word}"
+            for word in spoken
+        ]
+    )
+
+
+def _no_gain(report: Report, usable: Sequence[CaseAnalysis]) -> str:
+    memory = next((f for f in cases.faults(report) if f.gain and f.gain.bytes), None)
+    if memory is not None and memory.gain is not None:
+        return f"One change takes {fmt.size(memory.gain.bytes)} off the peak; no rule found time to gain."
+    return _rules_sentence(report)
+
+
+def _rules_sentence(report: Report) -> str:
+    """Count what the rules did, for a report that promises nothing."""
+    outcomes = [record.outcome for record in report.rules]
+    passed, open_ = outcomes.count("passed"), outcomes.count("not-evaluated") + outcomes.count("failed")
+    if not outcomes:
+        return "No rule was evaluated."
+    rest = f", {fmt.spelled(open_)} could not be evaluated" if open_ else ""
+    return f"No rule found time to gain: {fmt.spelled(passed)} passed{rest}."

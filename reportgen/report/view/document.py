@@ -1,0 +1,120 @@
+"""The whole document as plain values: what the templates are given."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from reportgen.report.charts.model import Chart
+from reportgen.report.model import Report
+from reportgen.report.verdict import VerdictText, verdict
+from reportgen.report.view.actions import Actions, view_actions
+from reportgen.report.view.drawings import Drawings
+from reportgen.report.view.figures import KeyFigures, view_figures
+from reportgen.report.view.findings import Findings, Top, view_findings, view_top
+from reportgen.report.view.head import Head, Sureness, view_head, view_notices, view_sureness
+from reportgen.report.view.medium import Medium
+from reportgen.report.view.memory import MISSING as NO_MEMORY
+from reportgen.report.view.memory import CaseMemory, view_memory
+from reportgen.report.view.method import Appendices, Method, view_appendices, view_method
+from reportgen.report.view.operators import CaseOperators, view_operators
+from reportgen.report.view.shapes import Shapes, view_shapes
+from reportgen.report.view.sources import MISSING as NO_SOURCES
+from reportgen.report.view.sources import view_sources
+from reportgen.report.view.tables import Table
+from reportgen.report.view.time import Time, view_time
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Section:
+    """An entry of the contents. `name` is its word in the bar on top of the screen."""
+
+    id: str
+    title: str
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Document:
+    """All that a template prints."""
+
+    medium: Medium
+    head: Head
+    verdict: VerdictText
+    description: str
+    figures: KeyFigures
+    step_title: str
+    step_missing: str
+    budget_chart: Chart | None
+    top: Top
+    sureness: tuple[Sureness, ...]
+    notices: tuple[str, ...]
+    contents: tuple[Section, ...]
+    time: Time
+    step_times_chart: Chart | None
+    timelines: tuple[Chart, ...]
+    findings: Findings
+    operators: tuple[CaseOperators, ...]
+    sources: tuple[Table, ...]
+    sources_missing: str
+    shapes: Shapes
+    roofline_chart: Chart | None
+    memory: tuple[CaseMemory, ...]
+    memory_charts: tuple[Chart, ...]
+    memory_missing: str
+    actions: Actions
+    method: Method
+    appendices: Appendices
+
+
+def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
+    """Return the document of `report` for `medium`."""
+    on_host = bool(report.cases) and all(case.device_kind == "host" for case in report.cases)
+    shapes = view_shapes(report, medium)
+    words = verdict(report)
+    return Document(
+        medium=medium,
+        head=view_head(report),
+        verdict=words,
+        description=f"{words.limits} {words.changes}",
+        figures=view_figures(report, medium),
+        step_title=f"The step, by what the {'host' if on_host else 'device'} does or waits for",
+        step_missing="The step is not drawn: no whole step with its activities was recorded.",
+        budget_chart=drawings.budget_short if medium.fit >= 2 and drawings.budget_short else drawings.budget,
+        top=view_top(report, medium),
+        sureness=view_sureness(report),
+        notices=view_notices(report, medium),
+        contents=_contents(shapes, on_host=on_host),
+        time=view_time(report, medium),
+        step_times_chart=drawings.step_times,
+        timelines=tuple(drawings.timelines.values()),
+        findings=view_findings(report, medium),
+        operators=view_operators(report, medium),
+        sources=view_sources(report, medium),
+        sources_missing=NO_SOURCES,
+        shapes=shapes,
+        roofline_chart=drawings.roofline,
+        memory=view_memory(report, medium),
+        memory_charts=tuple(drawings.memory.values()),
+        memory_missing=NO_MEMORY,
+        actions=view_actions(report, medium),
+        method=view_method(report),
+        appendices=view_appendices(report, medium),
+    )
+
+
+def _contents(shapes: Shapes, *, on_host: bool) -> tuple[Section, ...]:
+    operators = "Operators by host time" if on_host else "Operators and kernels by device time"
+    titles = (
+        ("time", "Where the time goes", "Time"),
+        ("findings", "Findings", "Findings"),
+        ("checklist", "The checklist", "Checklist"),
+        ("operators", operators, "Operators"),
+        ("shapes", shapes.title, "Shapes"),
+        ("memory", "Memory", "Memory"),
+        ("actions", "Actions in order", "Actions"),
+        ("method", "Method and environment", "Method"),
+        ("appendices", "Appendices", "Appendices"),
+    )
+    return tuple(
+        Section(id=id_, title=f"{number} {title}", name=name) for number, (id_, title, name) in enumerate(titles, 1)
+    )

@@ -1,0 +1,172 @@
+"""The head of the document: title, sub-title, how sure, notices."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import PurePath
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import CaseAnalysis, Notice
+from reportgen.findings.model import Confidence
+from reportgen.report import wording
+from reportgen.report.model import Report
+from reportgen.report.view import cases
+from reportgen.report.view.medium import Medium
+
+MOST_NOTICES = 3
+_COMMON = ("batch", "dtype", "preset")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Head:
+    """What stands above the verdict."""
+
+    title: str
+    subtitle: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sureness:
+    """A line of "How sure": what is said of which findings."""
+
+    lead: str
+    text: str
+
+
+def view_head(report: Report) -> Head:
+    """Return title and sub-title: what ran, where, when."""
+    return Head(title=_title(report), subtitle=" · ".join(_subtitle(report)))
+
+
+def short_title(report: Report) -> str:
+    """Return what was profiled, without the device."""
+    if report.workload is not None:
+        return fmt.legible(report.workload.name, 48)
+    return fmt.legible(PurePath(report.input.path).name.removesuffix(".gz").removesuffix(".json"), 48)
+
+
+def _title(report: Report) -> str:
+    place = device_words(report)
+    return f"{short_title(report)} on {place}" if place else short_title(report)
+
+
+def device_words(report: Report) -> str | None:
+    """Return the devices of a report as words, "one NVIDIA H200"; None where nothing is known of them."""
+    if report.cases and all(case.device_kind == "host" for case in report.cases):
+        processor = report.environment.processor
+        return fmt.legible(processor, 40) if processor else "CPU"
+    names = [device.name for device in report.devices] or [case.device for case in report.cases[:1] if case.device]
+    if not names:
+        return None
+    name = fmt.legible(names[0], 40)
+    if len(set(names)) > 1:
+        return f"{fmt.spelled(len(names))} devices"
+    return f"one {name}" if len(names) == 1 else f"{fmt.spelled(len(names))} {name}"
+
+
+def _subtitle(report: Report) -> list[str]:
+    parts = []
+    if report.workload is not None and report.workload.description:
+        parts.append(fmt.legible(report.workload.description, 100))
+    elif report.input.kind == "trace":
+        parts.append(f"from the trace {fmt.legible(PurePath(report.input.path).name, 60)}")
+    common = [
+        _parameter(name, report.cases[0].parameters[name])
+        for name in _COMMON
+        if report.cases
+        and report.cases[0].parameters.get(name) is not None
+        and len({repr(case.parameters.get(name)) for case in report.cases}) == 1
+    ]
+    if common:
+        parts.append(", ".join(common))
+    return [*parts, fmt.date(report.created_at)]
+
+
+def _parameter(name: str, value: object) -> str:
+    text = fmt.legible(str(value), 24)
+    return text if name == "dtype" else f"{name} {text}"
+
+
+def view_sureness(report: Report) -> tuple[Sureness, ...]:
+    """Say how far the first findings, the coverage and the step's time can be trusted."""
+    lines = []
+    top = cases.faults(report)[:3]
+    levels: tuple[Confidence, ...] = ("high", "medium", "low")
+    for level in levels:
+        names = [finding.id for finding in top if finding.confidence == level]
+        if names:
+            lead = f"{level.capitalize()} for {fmt.listing(names)}:"
+            lines.append(Sureness(lead=lead, text=f"{wording.CONFIDENCE_REASONS[level]}."))
+    if coverage := _coverage(report):
+        lines.append(Sureness(lead="", text=coverage))
+    if timing := _timing(report):
+        lines.append(Sureness(lead="", text=timing))
+    return tuple(lines)
+
+
+def _coverage(report: Report) -> str | None:
+    known = [case for case in report.cases if case.device_kind == "device" and case.coverage.operators is not None]
+    if not known:
+        return None
+    lowest = min(known, key=lambda case: case.coverage.operators or 0.0)
+    operators, shapes = lowest.coverage.operators, lowest.coverage.shapes
+    if operators == 1.0 and shapes == 1.0:
+        return f"All device time has its operator and its shape (100{fmt.NBSP}%)."
+    where = f" of {cases.label(lowest)}" if len(report.cases) > 1 else ""
+    return f"{fmt.share(operators)} of the device time{where} has its operator, {fmt.share(shapes)} its shape."
+
+
+def _timing(report: Report) -> str | None:
+    """Say what the profiler adds, and whether the figures hold it."""
+    for case in report.cases:
+        timing = case.timing
+        if timing is None or timing.step_us is None:
+            continue
+        if timing.basis == "unprofiled":
+            profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
+            if profiled_us is not None and profiled_us > timing.step_us:
+                added = fmt.step_time(profiled_us - timing.step_us)
+                return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
+            continue
+        row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None
+        if row is not None and row.high_us > 0:
+            interval = fmt.spread(row.low_us, row.high_us)
+            whole = fmt.step_time(timing.step_us)
+            return f"The step was timed under the profiler, whose own share is {interval} of {whole}."
+        return "The step was timed under the profiler: what recording adds is in its figures."
+    return None
+
+
+def all_notices(report: Report) -> tuple[tuple[str, Notice], ...]:
+    """Return every notice once with the case it belongs to, those that touch conclusions first."""
+    rows: list[tuple[str, Notice]] = [("", notice) for notice in report.notices]
+    for case in report.cases:
+        rows += [(cases.label(case), notice) for notice in _of_case(case)]
+    unique = {(where, notice.text): (where, notice) for where, notice in rows}
+    return tuple(sorted(unique.values(), key=lambda row: not row[1].affects_conclusions))
+
+
+def _of_case(case: CaseAnalysis) -> list[Notice]:
+    notices = list(case.notices)
+    if case.outcome != "done":
+        word = "failed" if case.outcome == "failed" else "did not finish"
+        reason = f": {fmt.legible(case.reason, 120)}" if case.reason else ""
+        notices.insert(0, Notice(code="case-outcome", text=f"The case {word}{reason}", affects_conclusions=True))
+    return notices
+
+
+def view_notices(report: Report, medium: Medium) -> tuple[str, ...]:
+    """Return the first notices, or their count where page one has no room."""
+    rows = all_notices(report)
+    if not rows:
+        return ("None: the record is complete in all that was looked for.",)
+    if medium.fit >= 1:
+        return (f"{fmt.plural(len(rows), 'notice')}, listed in the appendix.",)
+    named = len(report.cases) > 1
+    texts = [
+        cases.sentence((f"{where}: " if named and where else "") + fmt.legible(notice.text, 160))
+        for where, notice in rows[:MOST_NOTICES]
+    ]
+    if len(rows) > MOST_NOTICES:
+        texts.append(f"{fmt.plural(len(rows) - MOST_NOTICES, 'more notice')} in the appendix.")
+    return tuple(texts)

@@ -1,0 +1,115 @@
+"""The sentences of the memory section: a lead and what is true of it, each from one set of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import Growth, Memory
+
+_BASIS = {
+    "unprofiled": "without the profiler",
+    "trace": "by the trace’s own counter",
+    "snapshot": "by the memory snapshot",
+}
+
+
+def sentences_about(memory: Memory) -> tuple[tuple[str, str], ...]:
+    """Return what the section says beside its tables, what is missing included."""
+    return tuple(_sentences(memory))
+
+
+def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
+    yield "Peak:", _peak(memory)
+    if memory.headroom is not None or memory.in_use_on_device_bytes is not None:
+        yield "Device:", _device(memory)
+    yield "Rises:", _rises(memory)
+    yield "Growth:", _growth(memory.growth)
+    yield "Allocator:", _allocator(memory)
+    if memory.first_step is not None:
+        first = memory.first_step
+        yield (
+            "First step:",
+            f"{fmt.size(first.peak_allocated_bytes)} allocated and {fmt.size(first.peak_reserved_bytes)} reserved at "
+            f"its peak, from {fmt.size(first.start_bytes)} that building left.",
+        )
+    if memory.fragmentation is not None:
+        yield "Holes:", _holes(memory)
+    if memory.history_gap_bytes:
+        gap = fmt.size(abs(memory.history_gap_bytes))
+        yield (
+            "Missing:",
+            f"entries of the allocator’s history; it and the allocator’s state at its end differ by {gap}.",
+        )
+    if memory.at_peak is None:
+        yield "Not known:", "what was alive at the peak; the allocator’s history or recorded allocations would tell."
+
+
+def _peak(memory: Memory) -> str:
+    text = f"{fmt.size(memory.peak_allocated_bytes)} allocated at the peak"
+    if memory.start_bytes is not None:
+        text += f", {fmt.size(memory.start_bytes)} before the step"
+    if memory.peak_reserved_bytes is not None:
+        text += f"; {fmt.size(memory.peak_reserved_bytes)} reserved"
+    return f"{text} ({_BASIS[memory.basis]})." if memory.basis else f"{text}."
+
+
+def _device(memory: Memory) -> str:
+    parts = []
+    if memory.in_use_on_device_bytes is not None:
+        parts.append(f"{fmt.size(memory.in_use_on_device_bytes)} in use on the device, by everybody")
+    room = memory.headroom
+    if room is not None:
+        share = room.in_use_share if room.in_use_share is not None else room.reserved_share
+        parts.append(f"{fmt.share(share)} of its {fmt.size(room.device_bytes)} at the peak")
+    return f"{'; '.join(parts)}."
+
+
+def _rises(memory: Memory) -> str:
+    if memory.transients is None:
+        return f"{fmt.NOT_EVALUATED}; it needs the trace of allocations with operators and functions."
+    if memory.spikes:
+        return f"{fmt.plural(len(memory.spikes), 'function')} made the peak by what it gave back before it returned."
+    highest = max((spike.bytes for spike in memory.transients), default=0)
+    limit = fmt.size(memory.spike_threshold_bytes)
+    return f"no function held more than {fmt.size(highest)} for itself; from {limit} it would be listed."
+
+
+def _growth(growth: Growth | None) -> str:
+    if growth is None:
+        return f"{fmt.NOT_EVALUATED}; it needs the allocated bytes at the end of two steps."
+    steps = fmt.plural(len(growth.rises_bytes) + 1, "step")
+    rate = f"{fmt.size(growth.bytes_per_step)} a step over {steps}"
+    if growth.kind == "cache":
+        return f"{rate}: a cache whose blocks each step replaces by larger ones."
+    if growth.kind == "kept":
+        left = growth.steps_until_full
+        full = f" The device is full after {fmt.count(left)} more steps." if left is not None else ""
+        return f"{rate} stays behind; who allocated it is known, who keeps it is not.{full}"
+    return f"{rate}." if growth.bytes_per_step else f"0 B a step over {steps}."
+
+
+def _allocator(memory: Memory) -> str:
+    allocator = memory.allocator
+    if allocator is None or allocator.device_mallocs_per_step is None:
+        return f"calls into the driver {fmt.NOT_RECORDED}."
+    if not allocator.device_mallocs_per_step and not allocator.device_frees_per_step:
+        return "every allocation of the recorded steps is served from what is reserved: no call to the device."
+    mallocs, frees = fmt.count(allocator.device_mallocs_per_step), fmt.count(allocator.device_frees_per_step)
+    retries = f", {fmt.plural(allocator.retries, 'retry', 'retries')}" if allocator.retries is not None else ""
+    cost = (
+        f"; the device waits {fmt.duration(allocator.cost_us_per_step)} for them" if allocator.cost_us_per_step else ""
+    )
+    return f"{mallocs} allocations on the device and {frees} frees a step{retries}{cost}."
+
+
+def _holes(memory: Memory) -> str:
+    holes = memory.fragmentation
+    if holes is None:
+        return fmt.NOT_RECORDED
+    when = "at the peak" if holes.at == "peak" else "when the snapshot was taken"
+    return (
+        f"{fmt.size(holes.stranded_bytes)} of {fmt.size(holes.reserved_bytes)} reserved lie between live blocks "
+        f"{when}, the largest of {fmt.size(holes.largest_hole_bytes)}; "
+        f"{fmt.size(holes.idle_segment_bytes)} could go back."
+    )

@@ -1,0 +1,278 @@
+"""Method and environment, and the appendices: command, passes, rules, notices, glossary, limits."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from reportgen import formatting as fmt
+from reportgen.findings.rules import RULES
+from reportgen.recording import Device
+from reportgen.report import wording
+from reportgen.report.model import Report
+from reportgen.report.view import cases, tables
+from reportgen.report.view.findings import rules_sentence
+from reportgen.report.view.head import all_notices
+from reportgen.report.view.medium import Medium
+from reportgen.report.view.tables import Cell, Row, Table
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Method:
+    """The section: how it was measured, on what."""
+
+    paragraphs: tuple[tuple[str, str], ...]
+    environment: tuple[tuple[str, str], ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Appendices:
+    """What stands behind the body."""
+
+    command: str | None
+    command_missing: str
+    cases: Table
+    passes: Table | None
+    flags: Table | None
+    rules: Table
+    notices: Table | None
+    glossary: tuple[tuple[str, str], ...]
+    limits: tuple[str, ...]
+
+
+def view_method(report: Report) -> Method:
+    """Return method and environment."""
+    return Method(paragraphs=tuple(_paragraphs(report)), environment=tuple(_environment(report)))
+
+
+def _paragraphs(report: Report) -> list[tuple[str, str]]:
+    own = any(not cases.is_profiled(case) for case in report.cases)
+    modes = {case.timing.mode for case in report.cases if case.timing}
+    how = {
+        frozenset({"pipelined"}): "from one completion to the next, steps issued back to back",
+        frozenset({"drained"}): "from the host’s start on an idle device to completion",
+    }.get(frozenset(modes), "pipelined or drained, as each workload’s loop runs")
+    if own:
+        step = f"without the profiler, {how}; blocks of steps interleaved with the passes."
+        rest = (
+            "when activities run comes from a pass that records nothing else; operators, shapes, functions and memory "
+            "from a detailed pass."
+        )
+    else:
+        step = f"from the trace, {how}; the first recorded step settles and is in no median."
+        rest = "all from this one trace. What recording added is given as an interval."
+    return [
+        ("Step time", step),
+        ("Timeline and operators", rest),
+        ("Rules", f"{len(RULES)} on {fmt.plural(len(report.cases), 'case')}. {rules_sentence(report)}"),
+        ("Not seen in a trace", "cache hits, occupancy, bank conflicts. Hardware counters tell them."),
+    ]
+
+
+def _environment(report: Report) -> list[tuple[str, str]]:
+    environment = report.environment
+    cores = fmt.plural(environment.num_cores, "core") if environment.num_cores is not None else ""
+    host = [part for part in (environment.host, environment.processor, cores) if part]
+    software = [
+        f"{name} {value}"
+        for name, value in (
+            ("PyTorch", environment.torch),
+            (environment.runtime.kind.upper(), environment.runtime.version),
+            ("transformers", environment.transformers),
+            ("Python", environment.python),
+        )
+        if value
+    ]
+    rows = [("Device", "; ".join(_device(device) for device in report.devices[:2]) or _no_device(report))]
+    ceilings = [text for device in report.devices[:1] if (text := _ceilings(device))]
+    rows.append(("Ceilings", ceilings[0] if ceilings else fmt.NOT_RECORDED))
+    rows.append(("Host", fmt.legible(", ".join(host), 90) if host else fmt.NOT_RECORDED))
+    rows.append(("Software", fmt.legible(", ".join(software), 90) if software else fmt.NOT_RECORDED))
+    rows.append(("Driver", fmt.legible(environment.driver, 40) if environment.driver else fmt.NOT_RECORDED))
+    rows.append(("Made by", f"{report.generator.name} {report.generator.version}"))
+    return rows
+
+
+def _no_device(report: Report) -> str:
+    if report.cases and all(case.device_kind == "host" for case in report.cases):
+        return "none: the host does the work"
+    return next((fmt.legible(case.device, 40) for case in report.cases if case.device), fmt.NOT_RECORDED)
+
+
+def _device(device: Device) -> str:
+    parts = [fmt.legible(device.name, 40)]
+    if device.memory_bytes:
+        parts.append(fmt.size(device.memory_bytes))
+    if device.multiprocessors:
+        parts.append(fmt.plural(device.multiprocessors, "multiprocessor"))
+    return ", ".join(parts)
+
+
+def _ceilings(device: Device) -> str | None:
+    ceilings = device.ceilings
+    parts = [
+        f"{fmt.flop_rate(rate)} ({fmt.legible(kind, 20)})"
+        for kind, rate in list(ceilings.matmul_flops_per_s.items())[:2]
+    ]
+    if ceilings.copy_bytes_per_s:
+        parts.append(fmt.byte_rate(ceilings.copy_bytes_per_s))
+    if not parts:
+        return None
+    return ", ".join(parts) + (f"; {ceilings.method}" if ceilings.method else "")
+
+
+def view_appendices(report: Report, medium: Medium) -> Appendices:
+    """Return the appendices."""
+    return Appendices(
+        command=report.input.command,
+        command_missing="No command makes this report again: its input was not recorded by reportgen.",
+        cases=_cases(report),
+        passes=_passes(report),
+        flags=_flags(report),
+        rules=_rules(report, medium),
+        notices=_notices(report, medium),
+        glossary=wording.GLOSSARY,
+        limits=wording.LIMITS,
+    )
+
+
+def _cases(report: Report) -> Table:
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=cases.label(case)),
+                tables.text(case.phase or fmt.NOT_RECORDED),
+                tables.text(
+                    fmt.shorten(
+                        ", ".join(
+                            f"{fmt.legible(k, 24)} = {fmt.legible(str(v), 40)}" for k, v in case.parameters.items()
+                        ),
+                        160,
+                    )
+                    or fmt.NOT_RECORDED
+                ),
+                tables.text(
+                    fmt.shorten(
+                        "; ".join(f"{fmt.legible(k, 24)}: {fmt.legible(v, 60)}" for k, v in case.provenance.items()),
+                        160,
+                    )
+                    or fmt.NOT_RECORDED
+                ),
+            )
+        )
+        for case in report.cases
+    )
+    heads = (
+        ("Case", 14.0, False),
+        ("Phase", 12.0, False),
+        ("Parameters", 37.0, False),
+        ("Real and synthetic", 37.0, False),
+    )
+    return Table(caption="The cases", columns=tables.columns(*heads), rows=rows)
+
+
+def _passes(report: Report) -> Table | None:
+    names = list(dict.fromkeys(record.name for case in report.cases for record in case.passes))
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        told = [(case, record) for case in report.cases for record in case.passes if record.name == name]
+        outcomes = "; ".join(
+            f"{cases.label(case)}: {record.outcome}"
+            + (f", {fmt.number(record.seconds)}{fmt.NBSP}s" if record.seconds is not None else "")
+            + (f" ({fmt.legible(record.reason, 80)})" if record.reason else "")
+            for case, record in told
+        )
+        rows.append(
+            Row(cells=(Cell(text=name), Cell(text=wording.PASS_MEANINGS[name], muted=True), Cell(text=outcomes)))
+        )
+    heads = (("Pass", 14.0, False), ("What it answers", 44.0, False), ("What became of it", 42.0, False))
+    return Table(caption="The passes", columns=tables.columns(*heads), rows=tuple(rows))
+
+
+def _flags(report: Report) -> Table | None:
+    flags = report.environment.flags
+    if not flags:
+        return None
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=fmt.legible(name, 60), code=True),
+                Cell(text="not set" if value is None else fmt.legible(str(value), 100)),
+            )
+        )
+        for name, value in sorted(flags.items())
+    )
+    return Table(
+        caption="Flags in force", columns=tables.columns(("Flag", 50.0, False), ("Value", 50.0, False)), rows=rows
+    )
+
+
+def _rules(report: Report, medium: Medium) -> Table:
+    rows = []
+    for rule in RULES:
+        records = [record for record in report.rules if record.id == rule.id]
+        thresholds = "; ".join(f"{t.name} {threshold_words(t.value, t.unit)}" for t in rule.thresholds) or "none"
+        outcome = "; ".join(_outcome(report, record.case, wording.OUTCOME_WORDS[record.outcome]) for record in records)
+        reasons = list(dict.fromkeys(record.reason for record in records if record.reason))
+        reason = fmt.legible("; ".join(reasons), 110 if medium.is_print else 400) if reasons else ""
+        rows.append(
+            Row(
+                cells=(
+                    Cell(text=rule.id, code=True),
+                    Cell(text=outcome or fmt.NOT_EVALUATED),
+                    Cell(text=reason),
+                    Cell(text=thresholds, muted=True),
+                )
+            )
+        )
+    heads = (
+        ("Rule", 19.0, False),
+        ("Outcome", 19.0, False),
+        ("Why it did not fire", 38.0, False),
+        ("Thresholds", 24.0, False),
+    )
+    return Table(
+        caption="Every rule and what became of it",
+        columns=tables.columns(*heads),
+        rows=tuple(rows),
+        sortable=not medium.is_print,
+    )
+
+
+def threshold_words(value: float, unit: str) -> str:
+    """Write a threshold in its own unit: a share of something, a factor, a time, a size or a count."""
+    if unit.startswith("of "):
+        return f"{fmt.share(value)} {unit}"
+    if unit == "x":
+        return f"{fmt.number(value)}{fmt.TIMES}"
+    if unit == "us":
+        return fmt.duration(value)
+    if unit == "bytes":
+        return fmt.size(value)
+    return f"{fmt.count(value)}{fmt.NBSP}{unit}"
+
+
+def _outcome(report: Report, case: str | None, word: str) -> str:
+    return word if len(report.cases) == 1 else f"{cases.label(case, 14)}: {word}"
+
+
+def _notices(report: Report, medium: Medium) -> Table | None:
+    notices = all_notices(report)
+    if not notices:
+        return None
+    shown = notices[:30] if medium.is_print else notices
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=where or "all cases"),
+                Cell(text=cases.sentence(fmt.legible(notice.text, 400))),
+                Cell(text="yes" if notice.affects_conclusions else "no"),
+            )
+        )
+        for where, notice in shown
+    )
+    heads = (("Case", 16.0, False), ("Notice", 68.0, False), ("Touches a conclusion", 16.0, False))
+    left = len(notices) - len(shown)
+    note = f"{fmt.plural(left, 'more notice')} in report.json." if left else None
+    return Table(caption="Notices", columns=tables.columns(*heads), rows=rows, note=note)

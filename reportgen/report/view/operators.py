@@ -1,0 +1,210 @@
+"""Operators and kernels: who takes the device's time, or the host's where there is no device."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
+from reportgen.report.model import Report
+from reportgen.report.view import cases, tables
+from reportgen.report.view.medium import Medium
+from reportgen.report.view.tables import Cell, Row, Table
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CaseOperators:
+    """The operators and kernels of one case; a missing table leaves its sentence."""
+
+    case: str
+    operators: Table | None
+    kernels: Table | None
+    sentence: str
+
+
+def view_operators(report: Report, medium: Medium) -> tuple[CaseOperators, ...]:
+    """Return the tables of every case."""
+    return tuple(_case(case, len(report.cases), medium) for case in report.cases)
+
+
+def _case(case: CaseAnalysis, num_cases: int, medium: Medium) -> CaseOperators:
+    on_host = case.device_kind == "host"
+    ranked = [item for item in case.operators.items if _time(item, on_host=on_host) is not None]
+    if not ranked:
+        return CaseOperators(
+            case=cases.label(case), operators=None, kernels=_kernels(case, num_cases, medium), sentence=_missing(case)
+        )
+    return CaseOperators(
+        case=cases.label(case),
+        operators=_table(case, ranked, num_cases, medium),
+        kernels=_kernels(case, num_cases, medium),
+        sentence="",
+    )
+
+
+def _missing(case: CaseAnalysis) -> str:
+    if case.outcome == "failed":
+        return "The case failed before an operator was recorded."
+    if case.device_kind == "not-recorded":
+        return (
+            "No device activity was recorded: device time by operator is left out. Record with ProfilerActivity.CUDA."
+        )
+    if case.kernels.items:
+        return "No operator was recorded: device time is shown by kernel alone. Record with ProfilerActivity.CPU."
+    return "No operator was recorded. Record with ProfilerActivity.CPU."
+
+
+def _time(operator: Operator, *, on_host: bool) -> float | None:
+    return operator.host_us_per_step if on_host else operator.device_us_per_step
+
+
+def _share(operator: Operator, *, on_host: bool) -> float | None:
+    return operator.share_of_host if on_host else operator.share_of_device
+
+
+def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium) -> Table:
+    on_host = case.device_kind == "host"
+    shown = ranked[: medium.operator_rows]
+    values = [_time(item, on_host=on_host) or 0.0 for item in shown]
+    rest_us = sum(_time(item, on_host=on_host) or 0.0 for item in ranked[len(shown) :]) + (case.operators.other_us or 0)
+    num_rest = max(case.operators.total, len(ranked)) - len(shown)
+    values_all = [*values, rest_us] if num_rest > 0 else values
+    total_us = sum(values_all)
+    cells = tables.times(values_all, total_us, unit="µs")
+    roofs = any(item.roof_share is not None for item in shown)
+    most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
+    rows = [
+        Row(
+            cells=(
+                *_name_cells(item, medium),
+                cells[index],
+                _share_cell(item, most, on_host=on_host),
+                *_roof_cells(item, roofs=roofs),
+            )
+        )
+        for index, item in enumerate(shown)
+    ]
+    blank = (Cell(text=""),) * (3 if roofs else 0)
+    if num_rest > 0:
+        share = Cell(text=fmt.share(rest_us / total_us if total_us else None))
+        lead = (Cell(text=f"other, {fmt.plural(num_rest, 'shape')}"), Cell(text=""), Cell(text=""))
+        rows.append(Row(kind="rest", cells=(*lead, cells[len(shown)], share, *blank)))
+    whole = Cell(text=f"100{fmt.NBSP}%")
+    name = "operators’ own host time" if on_host else "device time"
+    rows.append(Row(kind="total", cells=(Cell(text=name), Cell(text=""), Cell(text=""), cells[-1], whole, *blank)))
+    return Table(
+        caption=cases.lead(case, num_cases, _caption(case, len(shown), on_host=on_host)),
+        columns=_columns(case, roofs=roofs),
+        rows=tuple(rows),
+        sortable=not medium.is_print,
+        note=_note(shown, num_rest, medium, roofs=roofs),
+    )
+
+
+def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
+    share = "Share of host" if case.device_kind == "host" else "Share of device"
+    heads = [
+        ("Operator", 23.0 if roofs else 28.0, False), ("Input shapes", 20.0 if roofs else 32.0, False),
+        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 14.0 if roofs else 20.0, False),
+    ]  # fmt: skip
+    if roofs:
+        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 10.5, False)]
+    return tables.columns(*heads)
+
+
+def _name_cells(item: Operator, medium: Medium) -> tuple[Cell, ...]:
+    shapes = fmt.shapes(item.input_shapes, item.input_types, item.name, limit=3 if medium.is_print else 6)
+    name = tables.name(item.name.removeprefix("aten::"), medium.name_limit)
+    if item.direction == "backward":
+        name = dataclasses.replace(name, note="backward")
+    return (
+        name,
+        tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)),
+        Cell(text=fmt.count(item.calls_per_step), sort=item.calls_per_step),
+    )
+
+
+def _share_cell(item: Operator, most: float, *, on_host: bool) -> Cell:
+    share = _share(item, on_host=on_host)
+    if share is None:
+        return tables.text(fmt.NOT_RECORDED)
+    return Cell(text=fmt.share(share), bar=round(share / most * 100, 1) if most else 0.0, sort=share)
+
+
+def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
+    if not roofs:
+        return ()
+    call_us = item.device_us_per_step / item.calls_per_step if item.device_us_per_step and item.calls_per_step else None
+    rate = fmt.NOT_EVALUATED
+    if call_us and item.bound == "compute" and item.flops:
+        rate = fmt.flop_rate(item.flops / call_us * 1e6)
+    elif call_us and item.bytes:
+        rate = fmt.byte_rate(item.bytes / call_us * 1e6)
+    roof = fmt.share(item.roof_share, 0) if item.roof_share is not None else fmt.NOT_EVALUATED
+    if item.roof_share is not None and item.roof_share > 1:
+        roof = "L2"
+    bound = tables.text(item.bound or fmt.NOT_EVALUATED)
+    return (tables.text(rate), dataclasses.replace(tables.text(roof), sort=item.roof_share), bound)
+
+
+def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
+    which = "operator shape" if num_shown == 1 else f"{fmt.spelled(num_shown)} operator shapes"
+    what = "host time of their own" if on_host else "device time"
+    steps = fmt.plural(case.num_steps, "step")
+    return f"the {which} with the most {what}, n = {steps}."
+
+
+def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
+    texts = []
+    if roofs:
+        texts.append(
+            "Roof: the time at the device’s ceilings over the time taken. Latency: under 10 µs a call and under "
+            f"25{fmt.NBSP}% of the roof."
+        )
+    if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
+        texts.append("L2: the inputs stay in the cache and pass the memory roof.")
+    if num_rest > 0 and medium.is_print:
+        texts.append("All shapes are in the HTML and in report.json.")
+    return " ".join(texts) or None
+
+
+def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+    kernels = case.kernels.items
+    if not kernels:
+        return None
+    shown = kernels[: medium.small_rows]
+    spent = tables.times([kernel.us_per_step for kernel in shown], unit="µs")
+    means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
+    rows = tuple(
+        Row(
+            cells=(
+                *_kernel_cells(kernel, medium),
+                spent[index],
+                Cell(text=fmt.share(kernel.share_of_device), sort=kernel.share_of_device),
+                means[index],
+                Cell(text=f"{fmt.number(kernel.min_us)} to {fmt.number(kernel.max_us)}"),
+            )
+        )
+        for index, kernel in enumerate(shown)
+    )
+    heads = (
+        ("Kernel", 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True), ("µs a step", 10.0, True),
+        ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
+    )  # fmt: skip
+    left = max(case.kernels.total, len(kernels)) - len(shown)
+    note = (
+        f"{fmt.plural(left, 'more kernel')}{' in the HTML and' if medium.is_print else ''} in report.json."
+        if left > 0
+        else None
+    )
+    caption = cases.lead(case, num_cases, "kernels, copies and fills by device time.")
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
+
+
+def _kernel_cells(kernel: Kernel, medium: Medium) -> tuple[Cell, ...]:
+    return (
+        tables.name(kernel.name, 40 if medium.is_print else medium.name_limit),
+        Cell(text=kernel.category),
+        Cell(text=fmt.count(kernel.calls_per_step), sort=kernel.calls_per_step),
+    )

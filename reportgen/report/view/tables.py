@@ -1,0 +1,111 @@
+"""Tables as plain values: what a template prints cell by cell, without a decision of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import BudgetPart
+
+RowKind = Literal["", "rest", "total"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One cell. `pad` is printed invisibly, `bar` is the width of a bar beside the text in per cent of its room."""
+
+    text: str
+    code: bool = False
+    strong: bool = False
+    muted: bool = False
+    pad: str = ""
+    note: str | None = None
+    part: BudgetPart | None = None
+    bar: float | None = None
+    href: str | None = None
+    # What the screen sorts by where the text would not do.
+    sort: float | None = None
+    # The whole name, where `text` is cut.
+    title: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column's head and its share of the table's width in per cent."""
+
+    label: str
+    width: float
+    numeric: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row; its first cell names it."""
+
+    cells: tuple[Cell, ...]
+    kind: RowKind = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table; `caption` is shown above it, `note` below. With `sortable` the screen offers sorting and filtering."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str | None = None
+    sortable: bool = False
+
+    @property
+    def num_cells(self) -> int:
+        """Return how many cells the body has."""
+        return sum(len(row.cells) for row in self.rows)
+
+
+def text(value: str, *, code: bool = False, strong: bool = False, muted: bool = False) -> Cell:
+    """Return a cell of words; "not recorded" and "not evaluated" are muted by themselves."""
+    absent = value in (fmt.NOT_RECORDED, fmt.NOT_EVALUATED)
+    return Cell(text=value, code=code and not absent, strong=strong, muted=muted or absent)
+
+
+def name(value: str | None, limit: int, missing: str = "not known") -> Cell:
+    """Return a cell with a name out of a trace, cut to `limit` characters."""
+    if value is None:
+        return Cell(text=missing, muted=True)
+    whole = fmt.legible(value, 400)
+    cut = fmt.shorten(whole, limit)
+    return Cell(text=cut, code=True, title=whole if cut != whole else None)
+
+
+def figures(texts: Sequence[str], values: Sequence[float | None] = (), *, strong: bool = False) -> list[Cell]:
+    """Return the cells of a column of figures, decimal points in line; `values` are what the screen sorts by."""
+    pads = fmt.hidden_digits(texts)
+    keys = [*values, *[None] * (len(texts) - len(values))]
+    return [
+        Cell(text=value, pad=pad, strong=strong, sort=key, muted=value == fmt.NOT_RECORDED)
+        for value, pad, key in zip(texts, pads, keys, strict=False)
+    ]
+
+
+def times(values_us: Sequence[float | None], total_us: float | None = None, unit: str | None = None) -> list[Cell]:
+    """Return the cells of a column of times in one unit, the total last where one is given."""
+    column = fmt.time_column(values_us, total_us, unit=unit)
+    texts = [*column.cells, column.total] if total_us is not None else list(column.cells)
+    return figures(texts, values_us)
+
+
+def widths(*shares: float) -> tuple[float, ...]:
+    """Return `shares` scaled to sum to 100."""
+    whole = sum(shares)
+    return tuple(round(share / whole * 100, 2) for share in shares)
+
+
+def columns(*heads: tuple[str, float, bool]) -> tuple[Column, ...]:
+    """Return columns from (label, width, numeric), widths scaled to the whole table."""
+    scaled = widths(*(width for _, width, _ in heads))
+    return tuple(
+        Column(label=label, width=width, numeric=numeric)
+        for (label, _, numeric), width in zip(heads, scaled, strict=True)
+    )

@@ -1,0 +1,106 @@
+"""The fixed words of the documents: what parts, methods, outcomes and passes are called and what they mean."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reportgen.analysis.model import BudgetPart
+from reportgen.findings.model import Confidence, RuleOutcome, Severity
+from reportgen.recording import PassName
+
+GainMethod = Literal["measured", "replay", "roofline", "bound", "none"]
+
+# What a budget part is, where a device was recorded. {host} is filled for the host.
+PART_MEANINGS: dict[BudgetPart, str] = {
+    "compute": "kernels run",
+    "communication": "collectives and sends run with nothing beside them",
+    "copy": "copies and fills run with nothing beside them",
+    "launch": "the host prepares the next launch in Python and PyTorch",
+    "launch-call": "the runtime call that launches",
+    "turnaround": "launched, not yet started: latency or a dependency",
+    "sync": "a wait the program asked for, and the refill of the queue after it",
+    "input": "the data loader has no batch ready",
+    "allocator": "device memory is allocated or freed",
+    "build": "the host builds plans or kernels for shapes it has not seen, or loads them",
+    "stall": "the host is busy in one place and launches nothing",
+    "profiler": "what recording adds; absent without a profiler",
+    "unexplained": "no event of the trace says why",
+}
+# The same on a machine without a device, where the host does the work itself.
+HOST_PART_MEANINGS: dict[BudgetPart, str] = {
+    **PART_MEANINGS,
+    "compute": "an operator is open on some thread",
+    "communication": "a communication operator is open",
+    "copy": "a copying operator is open",
+    "launch": "Python and PyTorch between operators",
+    "unexplained": "no operator is open and no event says why",
+}
+PART_LABELS: dict[BudgetPart, str] = {"launch-call": "launch call"}
+
+METHOD_WORDS: dict[GainMethod, str] = {
+    "measured": "measured",
+    "replay": "replayed",
+    "roofline": "roofline",
+    "bound": "at most",
+    "none": "not evaluated",
+}
+SEVERITY_WORDS: dict[Severity, str] = {"high": "High", "medium": "Medium", "low": "Low", "info": "Info"}
+CONFIDENCE_REASONS: dict[Confidence, str] = {
+    "high": "the fix was made and the step timed again, or the fact itself was measured",
+    "medium": "the step was replayed with the fix on a model that reproduces it within 10 %",
+    "low": "the gain is a bound, or the cause is inferred",
+}
+OUTCOME_WORDS: dict[RuleOutcome, str] = {
+    "fired": "fired",
+    "passed": "passed",
+    "not-applicable": "not applicable",
+    "not-evaluated": "not evaluated",
+    "failed": "failed",
+}
+OUTCOME_ORDER: tuple[RuleOutcome, ...] = ("fired", "passed", "not-applicable", "not-evaluated", "failed")
+
+PASS_MEANINGS: dict[PassName, str] = {
+    "cold": "building, the first step, the allocator's first growth; no profiler",
+    "timing": "the step's time; no profiler",
+    "timeline": "when activities ran, launches, gaps; activities recorded and nothing else",
+    "detail": "operator, shape, function and allocation; shapes, memory and stacks recorded",
+    "memory": "what was alive at the peak and who allocated it; allocator history",
+    "sync": "the line of each synchronization; no profiler",
+    "ceilings": "copy bandwidth and matrix rate that the device reaches",
+    "alternatives": "the step with a fix tried; no profiler",
+}
+
+# The checklist: its five steps, and what each looks at.
+CHECKLIST: dict[int, tuple[str, str]] = {
+    1: ("Operators", "device time by operator, shape and type; fusion of optimizer and attention; copies"),
+    2: ("The timeline", "every wait of the device and its cause; synchronizations; how the host feeds the device"),
+    3: ("Memory", "the high-water mark, rises that are gone again, growth from step to step, the allocator's calls"),
+    4: ("Shapes", "time over the roof's time; alignment and layout; the same operator at other shapes"),
+    5: ("The real workload", "the first step, the profiler's own cost, what is synthetic, spread, gaps in the record"),
+}
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("activity", "a kernel, copy or fill on the device"),
+    ("busy", "the union of activities over streams: two at once count once"),
+    ("completion", "the end of the last activity that a step launched, or the step's host end if that is later"),
+    ("pipelined step", "the time from one completion to the next, steps issued back to back"),
+    ("drained step", "the time from the host's start on an idle device to completion"),
+    ("settling step", "the first recorded step: it fills the queue and is in no median"),
+    ("launch latency", "from the end of a launch call to the start of its activity on an idle device"),
+    ("lead", "how far the host runs ahead of the device: launch end to activity start"),
+    ("refill", "the time after a wait in which launches are late because the queue was emptied"),
+    ("roof", "the shortest time that the measured or stated ceilings allow for an operator's work"),
+    ("replayed", "the step's host stretches, streams and waits run again as a model with the fix made"),
+    ("at most", "a bound: the gain can be smaller, down to nothing"),
+)
+LIMITS: tuple[str, ...] = (
+    "Cache hits, occupancy and bank conflicts are in no trace; hardware counters tell them.",
+    "A Python frame carries the line where its function begins, not the line that acts.",
+    "A kernel launched by a graph replay has no operator and no shape.",
+    "Gains are not added up: each is what one fix gives alone.",
+)
+
+
+def part_label(part: BudgetPart) -> str:
+    """Return the name of a budget part as documents print it."""
+    return PART_LABELS.get(part, part)

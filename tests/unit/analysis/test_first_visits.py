@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reportgen.analysis.model import CaseAnalysis
+from tests.trace_builder import op, step
+
+Analyze = Callable[..., CaseAnalysis]
+
+
+def attention(at: float, length: int, us: float) -> dict[str, Any]:
+    return op("attention", at, us, **{"Input Dims": [[1, length]], "Input type": ["float"]})
+
+
+def steps(lengths: Sequence[Sequence[int]], first_us: float) -> list[dict[str, Any]]:
+    """Return steps of 100 ms that attend over `lengths` in turn: `first_us` at the first visit of one, 100 µs later."""
+    events: list[dict[str, Any]] = []
+    seen: set[int] = set()
+    for number, visited in enumerate(lengths):
+        events.append(step(number, number * 100_000, 100_000))
+        for place, length in enumerate(visited):
+            us = 100 if length in seen else first_us
+            events.append(attention(number * 100_000 + place * 20_000, length, us))
+            seen.add(length)
+    return events
+
+
+def test_new_shapes_step_after_step_are_first_visits(analyze: Analyze) -> None:
+    case = analyze(*steps([(1, 1), (2, 2), (3, 3)], first_us=5_000))
+
+    (visit,) = case.first_visits
+    assert (visit.operator, visit.num_signatures) == ("attention", 3)
+    assert (visit.first_us, visit.later_us) == (5_000, 100)
+    assert visit.excess_us_per_step == 4_900  # one new length a step
+
+
+def test_shapes_first_seen_in_one_step_alone_were_met_before_the_window(analyze: Analyze) -> None:
+    # The three lengths come again in every step: the steps before the window will have met them.
+    case = analyze(*steps([(1, 2, 3), (1, 2, 3), (1, 2, 3)], first_us=5_000))
+
+    assert case.first_visits == ()
+
+
+def test_a_first_visit_under_a_millisecond_more_is_none(analyze: Analyze) -> None:
+    case = analyze(*steps([(1, 1), (2, 2), (3, 3)], first_us=1_050))
+
+    assert case.first_visits == ()

@@ -1,0 +1,222 @@
+"""The charts: what they show is what their alternative text says, and both fit the page."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from reportgen.analysis.model import Budget, BudgetRow, Cut, Timing
+from reportgen.formatting import NBSP
+from reportgen.report.charts import (
+    Chart,
+    budget_chart,
+    memory_chart,
+    roofline_chart,
+    step_times_chart,
+    timeline_chart,
+    whatif_chart,
+)
+from reportgen.report.charts.canvas import WIDTH, Canvas, make_chart
+from reportgen.report.charts.labels import Labels
+from reportgen.report.charts.model import Caption
+from reportgen.report.charts.palette import DARK, LIGHT
+from reportgen.report.charts.scale import Scale, tick_labels
+from reportgen.report.charts.text import drawable, fit, width_pt
+from tests.case_builder import budget, host_bound_case
+from tests.chart_cases import FIXES, H200, MEMORY, PRODUCT, TIMELINE, TIMING, decode, prefill, times
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(chart: Chart | None) -> Chart:
+    assert chart is not None
+    return chart
+
+
+def every_chart() -> dict[str, Chart]:
+    full = prefill(timing=TIMING, memory=MEMORY, timeline=TIMELINE, operators=Cut(items=(PRODUCT,), total=1))
+    charts = (
+        budget_chart([full, decode()]),
+        step_times_chart([full]),
+        timeline_chart(full),
+        memory_chart(full),
+        roofline_chart([full], [H200]),
+        whatif_chart(full, FIXES, works_after_us=660.0),
+    )
+    return {chart.name: chart for chart in map(drawn, charts)}
+
+
+CHARTS = every_chart()
+FIGURES = {
+    "budget": ("6.60", "1.30", "19.7", "5.30", "80.3", "1.29", "0.01", "3.75", "45.0", "0.58", "44.4", "98.7", "37.00"),
+    "step-times": ("6.60", "6.00 to 7.30", "n = 3", "10.3", "21.7"),
+    "timeline": ("1.00", "90.0", "20.0", "60.0"),
+    "memory": ("294", "363", "69.0", "50.0", "237", "414"),
+    "roofline": ("4.30", "799", "426", "92.8", "304"),
+    "whatif": ("6.60", "1.30", "5.30", "1.54", "5.06", "1.18", "0.36", "0.66"),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_alternative_text_holds_every_figure(name: str) -> None:
+    missing = [figure for figure in FIGURES[name] if figure not in CHARTS[name].alt]
+    assert missing == []
+
+
+def test_every_figure_that_is_drawn_is_in_the_alternative_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: dict[Canvas, list[str]] = {}
+
+    def record(canvas: Canvas, x: float, y: float, text: str, **options: object) -> None:
+        written.setdefault(canvas, []).append(text)
+
+    monkeypatch.setattr(Canvas, "text", record)
+    charts = every_chart()
+    for chart, texts in zip(charts.values(), written.values(), strict=True):
+        labels = [text for text in texts if not re.fullmatch(r"[\d.\s]+", text)]  # the others are ticks
+        figures = {figure for text in labels for figure in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text)}
+        assert figures
+        assert {figure for figure in figures if figure not in chart.alt} == set()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_svg_is_well_formed_and_of_the_size_it_claims(name: str) -> None:
+    chart = CHARTS[name]
+    for svg in (chart.light_svg, chart.dark_svg):
+        root = ET.fromstring(svg)
+        assert float(root.attrib["width"].removesuffix("pt")) * 25.4 / 72 == pytest.approx(170.0, abs=0.01)
+        assert float(root.attrib["height"].removesuffix("pt")) * 25.4 / 72 == pytest.approx(chart.height_mm, abs=0.01)
+        assert not list(root.iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_path_data_has_two_decimals_and_glyphs_keep_their_scale(name: str) -> None:
+    root = ET.fromstring(CHARTS[name].light_svg)
+    data = [path.get("d", "") for path in root.iter(f"{SVG}path")]
+    assert data
+    assert not [piece for piece in data if re.search(r"\.\d{3}", piece) or "transform" in piece]
+    scales = set(re.findall(r"scale\(([\d.]+)", CHARTS[name].light_svg))
+    assert "0.015625" in scales  # 1/64: a glyph is drawn in 64ths of its hundredth
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_dark_page_has_its_own_colours_and_no_code_is_left(name: str) -> None:
+    chart = CHARTS[name]
+    assert LIGHT.ink in chart.light_svg
+    assert DARK.ink in chart.dark_svg
+    assert LIGHT.ink not in chart.dark_svg.replace(DARK.ink, "")
+    assert "#c0de" not in chart.light_svg + chart.dark_svg
+
+
+def test_charts_are_equal_for_equal_input() -> None:
+    assert every_chart() == CHARTS
+
+
+def test_nothing_to_draw_is_none() -> None:
+    bare = host_bound_case(budget=None, timing=None)
+    assert budget_chart([bare]) is None
+    assert step_times_chart([bare]) is None
+    assert timeline_chart(bare) is None
+    assert memory_chart(bare) is None
+    assert roofline_chart([prefill()], [H200]) is None
+    assert roofline_chart([prefill(operators=Cut(items=(PRODUCT,), total=1))], []) is None
+    assert whatif_chart(prefill(), ()) is None
+
+
+def test_caption_states_what_the_bars_show() -> None:
+    conclusion = CHARTS["budget"].caption.conclusion.replace(NBSP, " ")
+    assert (
+        conclusion == "The device waits through 80.3 % of prefill (launch 56.8 %) and 98.7 % of decode (build 82.2 %)."
+    )
+
+
+def test_trace_without_timing_says_profiled_and_gives_the_interval() -> None:
+    rows = (
+        ("compute", 4000.0, 4000.0, 4000.0),
+        ("launch", 4000.0, 3000.0, 5000.0),
+        ("profiler", 2000.0, 1000.0, 3000.0),
+    )
+    parts = tuple(BudgetRow(name=name, us_per_step=us, low_us=low, high_us=high) for name, us, low, high in rows)  # type: ignore[arg-type]
+    traced = prefill(budget=Budget(basis="trace", step_us=10_000.0, parts=parts))
+    alt = drawn(budget_chart([traced])).alt.replace(NBSP, " ")
+    assert "step, profiled 10.0 ms" in alt
+    assert "profiler 2.00 ms (1.00 to 3.00)" in alt
+
+
+def test_host_works_where_there_is_no_device() -> None:
+    chart = drawn(budget_chart([prefill(device_kind="host")]))
+    assert "the host works 1.30" in chart.alt
+    assert chart.caption.conclusion.startswith("The host waits through")
+
+
+@pytest.mark.parametrize("num_cases", [1, 2, 3, 6])
+def test_budget_of_any_number_of_cases(num_cases: int) -> None:
+    chart = drawn(budget_chart([prefill(name=f"case {index}") for index in range(num_cases)]))
+    assert chart.alt.count("step 6.60") == num_cases
+    assert 15 < chart.height_mm / num_cases < 30
+
+
+def test_case_that_only_works_or_only_waits() -> None:
+    works = drawn(budget_chart([prefill(budget=budget(1000.0, compute=1000, launch=0))]))
+    waits = drawn(budget_chart([prefill(budget=budget(1000.0, compute=0, launch=1000))]))
+    assert "works through 100" in works.caption.conclusion
+    assert "waits through 100" in waits.caption.conclusion
+
+
+def test_names_from_outside_are_drawn_whatever_they_hold() -> None:
+    name = "$x_1$ <b>&\n😀 العربية " + "n" * 300
+    chart = drawn(budget_chart([prefill(name=name)]))
+    ET.fromstring(chart.light_svg)
+    assert "<b>" not in chart.light_svg
+
+
+def test_step_times_far_out_are_counted_at_the_edge() -> None:
+    timing = Timing(step_us=100.0, mode="drained", basis="unprofiled", drained=times(100.0, 99.0, 100.0, 101.0, 900.0))
+    assert "1 beyond the axis" in drawn(step_times_chart([prefill(timing=timing)])).alt
+
+
+def test_many_marks_also_come_as_pixels() -> None:
+    def draw(canvas: Canvas) -> None:
+        for index in range(301):
+            canvas.line([(index, 0), (index, 10)], canvas.theme.ink)
+
+    caption = Caption(conclusion="", reading="")
+    png = make_chart("many", 20.0, draw, alt="", caption=caption).png
+    assert png is not None
+    assert png.startswith(b"\x89PNG")
+    assert int.from_bytes(png[16:20]) == pytest.approx(170 / 25.4 * 300, abs=1)
+    assert make_chart("few", 20.0, lambda canvas: None, alt="", caption=caption).png is None
+
+
+def test_label_takes_the_first_free_place() -> None:
+    canvas = Canvas(100.0, LIGHT)
+    labels = Labels(canvas, left=0.0, bottom=100.0)
+    assert labels.place([(50.0, 50.0, "left")], "first")
+    assert not labels.place([(60.0, 52.0, "left")], "second")
+    assert labels.place([(60.0, 52.0, "left"), (60.0, 70.0, "left")], "second")
+    assert not labels.place([(WIDTH, 20.0, "left")], "outside")
+
+
+def test_widths_are_those_of_the_font() -> None:
+    # Liberation Sans has Arial's widths: a figure is 1139 of 2048 units wide, an m 1706.
+    assert width_pt("0000000000", 8.0) == pytest.approx(10 * 8 * 1139 / 2048, abs=0.1)
+    assert width_pt("m", 100.0) == pytest.approx(100 * 1706 / 2048, abs=1.0)
+
+
+def test_long_text_is_cut_in_its_middle_until_it_fits() -> None:
+    shown = fit("torch.nn.functional.scaled_dot_product_attention", 100.0, 8.0)
+    assert width_pt(shown, 8.0) <= 100.0
+    assert shown.startswith("torch")
+    assert shown.endswith("ion")
+
+
+def test_characters_without_a_glyph_become_boxes() -> None:
+    assert drawable("a😀b") == "a□b"
+
+
+def test_ticks_are_round_and_told_apart() -> None:
+    assert Scale(low=0.0, high=6.6, start=0.0, end=100.0).ticks(7) == [0, 1, 2, 3, 4, 5, 6]
+    assert Scale(low=0.05, high=300.0, start=0.0, end=100.0, log=True).ticks() == [0.1, 1.0, 10.0, 100.0]
+    assert tick_labels([0.0, 0.5, 1.0]) == ["0.0", "0.5", "1.0"]
+    assert tick_labels([0.01, 1.0, 100.0], log=True) == ["0.01", "1", "100"]
