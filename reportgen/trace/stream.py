@@ -61,10 +61,11 @@ class EventStream:
         if _is_list_end(text, borders):
             if self._decoded(text[: borders.list_end]):
                 return self._end_list(text, borders)
-        elif len(text) - borders.last_event_end <= LONGEST_EVENT_BYTES and self._decoded(
-            text[: borders.last_event_end]
-        ):
-            return text[borders.last_event_end :].lstrip(BLANK)
+        else:
+            complete, begun = text[: borders.last_event_end], text[borders.last_event_end :].lstrip(BLANK)
+            # More than an event without a border is damage, such as a quote that hides all borders behind it.
+            if len(begun) <= LONGEST_EVENT_BYTES and self._decoded(complete):
+                return begun
         return self._salvaged(text)
 
     def _salvaged(self, text: bytes) -> bytes:

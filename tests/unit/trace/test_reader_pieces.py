@@ -147,8 +147,8 @@ def test_b1_memory_grows_with_the_columns_not_with_the_text(tmp_path: Path) -> N
 
     more_events = num_events * (sizes[1] - sizes[0])
     assert more_events > 80_000
-    # A block of text and its events are held in either case; the difference is columns, and text is longer than that.
-    assert (peaks[1] - peaks[0]) / more_events < 400
+    # A block of text and its events are held in either case; the difference is columns, and what linking makes of them.
+    assert (peaks[1] - peaks[0]) / more_events < 600
 
 
 def test_every_shared_trace_reads(shared_traces: Path) -> None:
