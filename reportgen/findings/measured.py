@@ -89,4 +89,7 @@ def _evidence(tried: Alternative) -> Evidence:
 
 
 def _difference(value: float) -> str:
-    return "nothing" if value == 0 else f"{value:.1e} of their norm"
+    """Write a relative difference: per cent of the norm, or its order where it is rounding."""
+    if value == 0:
+        return "nothing"
+    return f"{fmt.share(value, 2)} of their norm"
