@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.errors import UsageError
 from reportgen.findings.measured import with_measured_gain
+from reportgen.findings.merging import Judged, merge
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.findings.ranking import fingerprint_of, rank, severity_of
 from reportgen.findings.rule import Context, Draft, Rule, Verdict
@@ -33,6 +34,7 @@ def evaluate(
     for case in cases:
         if case.outcome == "failed" and case.timing is None:
             continue
+        judged: list[Judged] = []
         for rule in rules:
             context = Context(
                 case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
@@ -40,7 +42,8 @@ def evaluate(
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict))
             if isinstance(verdict, Verdict):
-                findings += [_finding(rule, case, with_measured_gain(draft, case)) for draft in verdict.drafts]
+                judged += [Judged(rule, draft) for draft in verdict.drafts]
+        findings += [_finding(rule, case, with_measured_gain(draft, case)) for rule, draft in merge(judged)]
     return rank(findings), tuple(records)
 
 
