@@ -55,6 +55,8 @@ class Wishes:
     pdf_required: bool = False
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     anonymous: bool = False
+    # The rules whose fixes are made one after the other, in this order; none: all, by what they give.
+    only_rules: tuple[str, ...] = ()
     progress: Callable[[Event | StageStarted], None] = _ignore
     now: Callable[[], datetime] = _now
 
@@ -168,7 +170,7 @@ def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes
         cases=tuple(result.analysis for result in analyzed),
         comparison=compare_cases([result.analysis for result in analyzed]),
     )
-    return _judged(report, manifest.command, wishes), [result.step for result in analyzed if result.step]
+    return _judged(report, manifest.command, wishes, analyzed), [result.step for result in analyzed if result.step]
 
 
 def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[Report, list[StepExport]]:
@@ -190,7 +192,7 @@ def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[
         devices=traced_devices(info),
         cases=(result.analysis,),
     )
-    return _judged(report, None, wishes), [result.step] if result.step else []
+    return _judged(report, None, wishes, (result,)), [result.step] if result.step else []
 
 
 def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
@@ -258,11 +260,16 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
     return wishes.formats, ()
 
 
-def _judged(report: Report, rerun: str | None, wishes: Wishes) -> Report:
+def _judged(report: Report, rerun: str | None, wishes: Wishes, analyzed: Sequence[AnalyzedCase]) -> Report:
     from reportgen.findings.evaluate import evaluate
+    from reportgen.findings.sequence import order_fixes
 
-    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=wishes.thresholds)
-    return msgspec.structs.replace(report, findings=findings, rules=rules)
+    replays = {result.analysis.name: result.replay for result in analyzed if result.replay}
+    findings, rules = evaluate(
+        report.cases, report.environment, rerun=rerun, thresholds=wishes.thresholds, replays=replays
+    )
+    fixes = order_fixes(report.cases, findings, replays, only=wishes.only_rules)
+    return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)
 
 
 def _check_thresholds(wishes: Wishes) -> None:
