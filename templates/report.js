@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  var root = document.documentElement;
+  var root = document.documentElement, SHOWN = 12;
 
   function theme() {
     var button = document.getElementById("theme");
@@ -46,18 +46,43 @@
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         free.sort(function (a, b) { var order = compare(key(a, column), key(b, column)); return down ? -order : order; });
         free.concat(fixed).forEach(function (row) { body.appendChild(row); });
+        table.dispatchEvent(new Event("sorted"));
       });
     });
-    if (free.length > 8) { filterable(table, free, fixed); }
+    if (free.length > 8) { filterable(table, free, fixed, folded(table, free)); }
   }
 
-  function filterable(table, rows, fixed) {
+  // Of a long table the first rows are shown, and a button brings the others.
+  function folded(table, rows) {
+    var body = table.tBodies[0];
+    function fold(on) {
+      Array.from(body.rows).filter(function (row) { return !row.className; }).forEach(function (row, number) {
+        row.hidden = on && number >= SHOWN;
+      });
+    }
+    if (rows.length <= SHOWN + 4) { return null; }
+    var button = document.createElement("button"), on = true;
+    button.type = "button";
+    button.className = "more";
+    function show() {
+      fold(on);
+      button.textContent = on ? "Show all " + rows.length + " rows" : "Show " + SHOWN + " rows";
+      button.setAttribute("aria-expanded", String(!on));
+    }
+    button.addEventListener("click", function () { on = !on; show(); });
+    table.parentNode.after(button);
+    show();
+    return show;
+  }
+
+  function filterable(table, rows, fixed, refold) {
     var label = document.createElement("label"), input = document.createElement("input"), count = document.createElement("span");
     label.className = "filter";
     input.type = "search";
     count.setAttribute("aria-live", "polite");
     label.append("Filter rows ", input, " ", count);
     table.parentNode.before(label);
+    if (refold) { table.addEventListener("sorted", function () { if (input.value.trim() === "") { refold(); } }); }
     input.addEventListener("input", function () {
       var wanted = input.value.trim().toLowerCase(), shown = 0;
       rows.forEach(function (row) {
@@ -65,6 +90,7 @@
         shown += row.hidden ? 0 : 1;
       });
       fixed.forEach(function (row) { row.hidden = wanted !== ""; });
+      if (wanted === "" && refold) { refold(); }
       count.textContent = wanted === "" ? "" : shown + " of " + rows.length;
     });
   }

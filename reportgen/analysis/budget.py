@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.waits import HostThreads
     from reportgen.trace.columns import Trace
 
-LAUNCH, PROFILER = PART_CODE["launch"], PART_CODE["profiler"]
+LAUNCH, PROFILER, BUILD = PART_CODE["launch"], PART_CODE["profiler"], PART_CODE["build"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -147,6 +147,8 @@ class _Scale:
     step_us: float
     # What first visits cost beyond the profiled steps, which revisited the shapes of the timing pass, µs per step.
     first_lap_us: float = 0.0
+    # What first visits cost where the profiled steps show them too: `build` is this long, the rest what is left.
+    build_us: float | None = None
     notices: tuple[Notice, ...] = ()
 
 
@@ -154,6 +156,9 @@ def _anchored(trace: Trace, explained: _Explained, timing: Timing, step_us: floa
     """Bring the profiled steps to the unprofiled step: what the profiler added is taken out, by recorded events."""
     del trace
     num, profiled_us = len(explained.covered.start_ns), explained.covered.step_us
+    built = _shown_first_lap(explained, timing, step_us)
+    if built is not None:
+        return _anchored_apart(explained, built, step_us)
     first_lap_us = _missing_first_lap_us(explained, timing, step_us, profiled_us)
     total_ns = (profiled_us - (step_us - first_lap_us)) * 1e3 * num
     notices: tuple[Notice, ...] = ()
@@ -168,6 +173,40 @@ def _anchored(trace: Trace, explained: _Explained, timing: Timing, step_us: floa
     share = place_total(explained.slots, max(total_ns, 0.0))
     scale = _Scale(basis="unprofiled", step_us=step_us, first_lap_us=first_lap_us, notices=notices)
     return _assemble(explained, share, scale)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _FirstLap:
+    """What building for new shapes takes a step: by the timing pass, and in the profiled steps."""
+
+    timed_us: float
+    shown_us: float
+
+
+def _shown_first_lap(explained: _Explained, timing: Timing, step_us: float) -> _FirstLap | None:
+    """Return the first lap's own cost where the timing pass tells it and the profiled steps show it, else None.
+
+    The step over new shapes less the step over the same shapes again is what building for them costs. How long that
+    takes wanders by half from step to step, so that the profiled steps say nothing of its true length.
+    """
+    if timing.revisit is None or timing.revisit.median_us >= step_us:
+        return None
+    timed_us = step_us - timing.revisit.median_us
+    building = explained.pieces.cause == BUILD
+    length_ns = (explained.pieces.end_ns - explained.pieces.start_ns)[building]
+    shown_us = float(length_ns.sum()) / 1e3 / len(explained.covered.start_ns)
+    return _FirstLap(timed_us=timed_us, shown_us=shown_us) if shown_us >= timed_us / 2 else None
+
+
+def _anchored_apart(explained: _Explained, built: _FirstLap, step_us: float) -> BudgetResult:
+    """Bring what builds to what building takes unprofiled, and the rest of the steps to a later lap's step."""
+    num = len(explained.covered.start_ns)
+    rest_us = step_us - built.timed_us
+    total_ns = (explained.covered.step_us - built.shown_us - rest_us) * 1e3 * num
+    slots = explained.slots
+    slots = dataclasses.replace(slots, room_ns=np.where(slots.cause == BUILD, 0, slots.room_ns))
+    share = place_total(slots, max(total_ns, 0.0))
+    return _assemble(explained, share, _Scale(basis="unprofiled", step_us=step_us, build_us=built.timed_us))
 
 
 def _missing_first_lap_us(explained: _Explained, timing: Timing, step_us: float, profiled_us: float) -> float:
@@ -202,7 +241,11 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
     profiler_us = 0.0 if anchored else float(shares.taken_ns.sum()) / 1e3 / num
     total_us = float(true_ns.sum()) / 1e3 / num + profiler_us
     # One where the share found its place; else the step was slower or faster than the trace in ways unseen.
-    factor = to_sum_us / total_us if total_us > 0 else 1.0
+    factor = np.full(len(part), to_sum_us / total_us if total_us > 0 else 1.0)
+    if scale.build_us is not None:
+        building_us = float(true_ns[part == BUILD].sum()) / 1e3 / num
+        rest = (to_sum_us - scale.build_us) / (total_us - building_us) if total_us > building_us else 1.0
+        factor = np.where(part == BUILD, scale.build_us / building_us if building_us > 0 else 1.0, rest)
     us = true_ns * factor / 1e3 / num
     low = np.maximum(length - shares.high_ns - shares.unplaced_ns, 0) * factor / 1e3 / num
     high = np.minimum(length - shares.low_ns + shares.unplaced_ns, length) * factor / 1e3 / num

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from reportgen.analysis.allocations.scaling import PeakScaling, fit_peaks
 from reportgen.analysis.model import Bound, CaseAnalysis, Operator
 from reportgen.recording import Json
 
@@ -83,6 +84,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     families: tuple[FamilyRow, ...]
     kernels: tuple[KernelRow, ...]
     turns: tuple[Turn, ...] = ()
+    # How the peak grows over a sweep of batch or seq_len, with what other sizes would take.
+    peaks: tuple[PeakScaling, ...] = ()
 
 
 def compare_cases(cases: Sequence[CaseAnalysis]) -> Comparison | None:
@@ -104,6 +107,7 @@ def compare_cases(cases: Sequence[CaseAnalysis]) -> Comparison | None:
         families=_families(compared),
         kernels=_changed_kernels(compared),
         turns=_turns(compared) if parameter else (),
+        peaks=fit_peaks(compared),
     )
 
 

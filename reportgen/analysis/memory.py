@@ -121,6 +121,7 @@ def _at_peak(evidence: Evidence | None, snapshot: MemoryHistory | None) -> dict[
         "at_peak": found.shares,
         "at_peak_bytes": found.bytes,
         "at_peak_basis": evidence.history.basis,
+        "history_gap_bytes": evidence.history.mismatch_bytes if evidence.history.basis == "snapshot" else None,
         "peak_lines": found.lines,
         "peak_blocks": found.blocks,
     }

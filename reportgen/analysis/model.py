@@ -504,6 +504,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     at_peak: tuple[PeakShare, ...] | None = None
     at_peak_bytes: int | None = None
     at_peak_basis: Literal["trace", "snapshot"] | None = None
+    # What the snapshot's history and the allocator's state at its end disagree by: not 0 where entries are missing.
+    history_gap_bytes: int | None = None
     peak_lines: tuple[PeakLine, ...] = ()
     peak_blocks: tuple[PeakBlock, ...] = ()
     largest: tuple[Allocation, ...] = ()

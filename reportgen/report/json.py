@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,5 +11,19 @@ if TYPE_CHECKING:
 
 
 def encode_report(report: Report) -> bytes:
-    """Return `report` as JSON; what is no finite number becomes null, as the format asks."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+    """Return `report` as JSON; what is no finite number becomes null, and half a character a question mark."""
+    try:
+        content = msgspec.json.encode(report)
+    except UnicodeEncodeError:  # a trace may hold lone surrogates, which UTF-8 cannot
+        content = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return value

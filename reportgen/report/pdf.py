@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reportgen.report.model import Report
 
 _TIGHTEST = 3
+_VARIANT = "pdf/ua-1"
 
 
 class PdfUnavailable(RunFailed):
@@ -35,8 +36,6 @@ def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
     The creation date is the report's own, or SOURCE_DATE_EPOCH. Raises `PdfUnavailable` where Pango is missing.
     """
     weasyprint = _load()
-    drawings = drawings if drawings is not None else draw(report)
-    document = fit_page_one(report, drawings)
     created = _created_at(report)
     attachment = weasyprint.Attachment(
         string=encode_report(report),
@@ -46,29 +45,34 @@ def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
         modified=created,
         relationship="Data",
     )
-    html = weasyprint.HTML(string=_markup(document, report, whole=True), url_fetcher=_fetcher(weasyprint))
-    content: bytes = html.write_pdf(
-        pdf_variant="pdf/ua-1",
-        pdf_identifier=b"reportgen",
-        attachments=[attachment],
-        stylesheets=[_style(weasyprint)],
-        font_config=_fonts(weasyprint),
-    )
+    pages = lay_out(report, drawings if drawings is not None else draw(report))
+    content: bytes = pages.write_pdf(pdf_variant=_VARIANT, pdf_identifier=b"reportgen", attachments=[attachment])
     return content
 
 
-def fit_page_one(report: Report, drawings: Drawings) -> Document:
-    """Return the document with page one shortened as far as it must be to take one page, and no further."""
+def lay_out(report: Report, drawings: Drawings) -> Any:
+    """Return the pages, with page one shortened as far as it must be to take one page, and no further.
+
+    Nearly every report fits as it is, so the whole is laid out first; where page one runs over, the first page alone
+    is tried until it fits, and then the whole once more.
+    """
+    pages = _pages(_document(report, drawings, 0), report, whole=True)
+    if len(pages.pages) > 1 and "time" in pages.pages[1].anchors:
+        return pages
+    for fit in range(1, _TIGHTEST):
+        if len(_pages(_document(report, drawings, fit), report, whole=False).pages) == 1:
+            return _pages(_document(report, drawings, fit), report, whole=True)
+    return _pages(_document(report, drawings, _TIGHTEST), report, whole=True)
+
+
+def _document(report: Report, drawings: Drawings, fit: int) -> Document:
+    return view(report, drawings, media.page(len(report.cases), fit))
+
+
+def _pages(document: Document, report: Report, *, whole: bool) -> Any:
     weasyprint = _load()
-    for fit in range(_TIGHTEST + 1):
-        document = view(report, drawings, media.page(len(report.cases), fit))
-        if fit == _TIGHTEST:
-            break
-        html = weasyprint.HTML(string=_markup(document, report, whole=False), url_fetcher=_fetcher(weasyprint))
-        pages = html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(weasyprint)).pages
-        if len(pages) == 1:
-            break
-    return document
+    html = weasyprint.HTML(string=_markup(document, report, whole=whole), url_fetcher=_fetcher())
+    return html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
 
 
 def _markup(document: Document, report: Report, *, whole: bool) -> str:
@@ -107,14 +111,14 @@ def _load() -> Any:
     return weasyprint
 
 
-def _fetcher(weasyprint: Any) -> Any:
+def _fetcher() -> Any:
     """Allow what the document carries itself; anything else ends the rendering."""
     from weasyprint.urls import URLFetcher
 
     return URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
 
 
-def _fonts(weasyprint: Any) -> Any:
+def _fonts() -> Any:
     if "fonts" not in _state:
         from weasyprint.text.fonts import FontConfiguration
 
@@ -126,5 +130,5 @@ def _style(weasyprint: Any) -> Any:
     """Parse the style sheet once: with it come two megabytes of fonts."""
     if "style" not in _state:
         text = templating.font_faces() + templating.stylesheet("shared.css", "print.css")
-        _state["style"] = weasyprint.CSS(string=text, font_config=_fonts(weasyprint), url_fetcher=_fetcher(weasyprint))
+        _state["style"] = weasyprint.CSS(string=text, font_config=_fonts(), url_fetcher=_fetcher())
     return _state["style"]

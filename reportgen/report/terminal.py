@@ -15,7 +15,7 @@ from reportgen.analysis.model import WORK_PARTS
 from reportgen.report import wording
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
-from reportgen.report.view.figures import view_figures
+from reportgen.report.view.figures import case_figures, chosen_times
 from reportgen.report.view.findings import rules_sentence, view_top
 from reportgen.report.view.head import view_head, view_notices, view_sureness
 from reportgen.report.view.medium import page
@@ -88,20 +88,26 @@ def _head(report: Report, width: int) -> list[str]:
 
 
 def _figures(report: Report, width: int) -> list[str]:
-    view = view_figures(report, page(len(report.cases)))
-    rows = view.rows[:_MOST_CASES]
-    heads = ["", *(head.lower() for head in view.heads[1:])]
-    table = [heads]
-    for row in rows:
-        table.append([fmt.shorten(row.case, _NAME), *(_figure(figure) for figure in row.figures)])
-        table.append(["", *(figure.note for figure in row.figures)])
-    if len(rows) > 2:  # the notes would not fit under 35 lines
-        table = [table[0], *table[1::2]]
+    shown = report.cases[:_MOST_CASES]
+    on_host = bool(shown) and all(case.device_kind == "host" for case in shown)
+    profiled = all(cases.is_profiled(case) for case in shown)
+    heads = ["", f"step{', profiled' if profiled else ''}", "spread", "works" if on_host else "busy", "throughput"]
+    table = [[*heads, "peak memory", "best step"], *(_figure_row(report, case) for case in shown)]
     texts = [[plain(cell) for cell in line] for line in table]
-    room = [max(columns_of(line[i]) for line in texts) for i in range(len(heads))]
+    room = [max(columns_of(line[i]) for line in texts) for i in range(len(texts[0]))]
     lines = ["  " + "  ".join(_pad(cell, room[i]) for i, cell in enumerate(line)) for line in texts]
-    left = len(report.cases) - len(rows)
+    left = len(report.cases) - len(shown)
     return [*lines, *([f"  and {plain(fmt.plural(left, 'more case'))}"] if left else [])]
+
+
+def _figure_row(report: Report, case: CaseAnalysis) -> list[str]:
+    step, throughput, busy, best, memory = case_figures(report, case)
+    times = chosen_times(case)
+    spread = fmt.spread(times.p5_us, times.p95_us) if times else fmt.NOT_RECORDED
+    finding = cases.best_gain(report, case)
+    by = f" {finding.id}" if finding else ""
+    name = fmt.shorten(cases.label(case), _NAME)
+    return [name, _figure(step), spread, _figure(busy), _figure(throughput), _figure(memory), f"{_figure(best)}{by}"]
 
 
 def _figure(figure: Figure) -> str:
@@ -155,7 +161,7 @@ def _findings(report: Report, width: int) -> list[str]:
         room = width - len(lead) - columns_of(plain(gain))
         lines.append(" " * len(lead) + _pad(_cut(plain(row.action), room), room) + plain(gain))
     if not lines:
-        lines = _wrap(f"  {rules_sentence(report)}", width, "  ")
+        lines = _wrap(rules_sentence(report), width, "  ")
     if top.more:
         lines += _wrap(top.more[0].lower() + top.more[1:], width, "  ", first="  ", most=1)
     return lines
@@ -165,7 +171,7 @@ def _end(report: Report, width: int) -> list[str]:
     lines = []
     sure = [f"{line.lead} {line.text}".strip() for line in view_sureness(report)]
     if sure:
-        lines += _wrap(" ".join(sure), width, "  ", first="  ", most=3)
+        lines += _wrap(f"Sure: {' '.join(sure)}", width, "  ", first="  ", most=3)
     if cases.faults(report):
         lines += _wrap(f"Rules: {rules_sentence(report)}", width, "  ", first="  ", most=1)
     notices = view_notices(report, page(len(report.cases)))

@@ -114,12 +114,22 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
     if kind == "cpu":
         return f"The step is the host’s own work: operators run {works}."
     if kind == "work":
-        return f"The device’s own work sets the step: it works {works}."
+        return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}."
     if kind == "undecided":
         return f"The device works {works}; whether it waits for the host or for the profiler cannot be told."
     if kind == "unknown":
         return f"The device works {works}; why it waits is not known."
     return f"{_WAITS_FOR[kind]}: it works {works}."
+
+
+def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    return fmt.listing(
+        [
+            f"{fmt.share(min(1.0, (cases.work_us(case) or 0.0) / (cases.step_us(case) or 1.0)))} of "
+            f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}"
+            for case in shown
+        ]
+    )
 
 
 def _where(case: CaseAnalysis, alone: bool) -> str:

@@ -57,7 +57,7 @@ OUTCOME_WORDS: dict[RuleOutcome, str] = {
     "not-evaluated": "not evaluated",
     "failed": "failed",
 }
-OUTCOME_ORDER: tuple[RuleOutcome, ...] = ("fired", "failed", "not-evaluated", "passed", "not-applicable")
+OUTCOME_ORDER: tuple[RuleOutcome, ...] = ("fired", "passed", "not-applicable", "not-evaluated", "failed")
 
 PASS_MEANINGS: dict[PassName, str] = {
     "cold": "building, the first step, the allocator's first growth; no profiler",

@@ -38,7 +38,12 @@ class Effort:
 
 
 def effort_for(device: torch.device) -> Effort:
-    """Return how much to measure on `device`: buffers of over four caches, in an eighth of the memory at most."""
+    """Return how much to measure on `device`: buffers of over four caches, in an eighth of the memory at most.
+
+    A host, whose ceilings no report uses, is measured in small.
+    """
+    if device.type != "cuda":
+        return Effort(copy_bytes=2**24, matrix_size=256, num_blocks=2, block_steps=2, num_launches=10)
     properties = torch.cuda.get_device_properties(device)
     most = properties.total_memory // _MEMORY_SHARE
     wanted = max(_COPY_BYTES, _CACHES * 2 * int(getattr(properties, "L2_cache_size", 0)))
@@ -50,6 +55,8 @@ def effort_for(device: torch.device) -> Effort:
 
 def measure_ceilings(device: torch.device, effort: Effort | None = None) -> Ceilings:
     """Measure what `device` reaches; a type that it cannot multiply is left out."""
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
     effort = effort or effort_for(device)
     clock = clock_of(device)
     rates = {name: _matrix_rate(make, device, clock, effort) for name, make in _products(device).items()}

@@ -29,8 +29,14 @@ def _result_type(tensors: tuple[Tensor, ...]) -> str | None:
     return max(known, key=lambda name: (name in FLOATING, ITEM_BYTES.get(name, 0)), default=None)
 
 
+def _num_read(name: str) -> int:
+    """Return how many tensors the operator reads at most; one that is given beyond these is its `out`."""
+    plain = name.removeprefix("aten::").rstrip("_")
+    return 1 if plain in _OF_ONE else 3 if plain in _OF_THREE else 2
+
+
 def _pointwise(call: Call, result_type: str | None = None) -> Work:
-    tensors = call.tensors
+    tensors = call.tensors[: _num_read(call.name)]
     shape = broadcast(*(tensor.shape for tensor in tensors))
     if not tensors or shape is None:
         return UNKNOWN
@@ -77,6 +83,14 @@ _ARITHMETIC = (
     "softplus_backward", "sqrt", "square", "sub", "tan", "tanh", "tanh_backward", "threshold", "threshold_backward",
     "tril", "triu", "trunc", "native_dropout_backward",
 )  # fmt: skip
+_OF_ONE = frozenset((
+    "abs", "atan", "bitwise_not", "ceil", "celu", "cos", "cosh", "cumsum", "cumprod", "elu", "erf", "erfc", "exp",
+    "exp2", "expm1", "floor", "frac", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "isfinite", "isinf",
+    "isnan", "leaky_relu", "log", "log10", "log1p", "log2", "log_sigmoid_forward", "logical_not", "logit", "mish",
+    "nan_to_num", "neg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinh", "softplus",
+    "sqrt", "square", "tan", "tanh", "threshold", "tril", "triu", "trunc",
+))  # fmt: skip
+_OF_THREE = frozenset(("addcdiv", "addcmul", "clamp", "lerp", "where"))
 _COMPARISONS = (
     "eq", "ge", "gt", "isfinite", "isinf", "isnan", "le", "logical_and", "logical_not", "logical_or", "logical_xor",
     "lt", "ne",

@@ -89,7 +89,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         confidence="low",
         gain=gain,
         change=Change(kind="launch-as-graph"),
-        tries=("cuda-graph",) if case.phase in _FORWARD_PHASES else (),
+        tries=("cuda-graph",) if _fits_a_graph(case) else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
     )
 
@@ -147,6 +147,11 @@ def _mechanism(launching: Launching, activities: float | None, step_us: float) -
             "before the host has issued the next one, so the queue is empty and the device waits."
         )
     return "The host prepares a launch for longer than the device works on it, so the queue runs empty."
+
+
+def _fits_a_graph(case: CaseAnalysis) -> bool:
+    # A step that is prepared anew each time has a drained time only; what it meets then, a graph cannot hold.
+    return case.phase in _FORWARD_PHASES and case.timing is not None and case.timing.pipelined is not None
 
 
 def _action(case: CaseAnalysis) -> str:

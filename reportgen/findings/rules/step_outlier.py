@@ -61,10 +61,10 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
     step_us = timing.step_us or statistics.median(samples)
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
     return Draft(
-        title=f"{_ratio(slow, samples)} take up to {fmt.step_time(max(slow))}",
+        title=f"{_ratio(slow, samples)} {_verb(slow)} up to {fmt.step_time(max(slow))}",
         evidence=(
             Evidence(
-                text=f"{_ratio(slow, samples)} ({how}) take "
+                text=f"{_ratio(slow, samples)} ({how}) {_verb(slow)} "
                 f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}",
                 value=max(slow),
                 unit="us",
@@ -81,6 +81,10 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
         ),
         identity=("steps",),
     )
+
+
+def _verb(slow: list[float]) -> str:
+    return "takes" if len(slow) == 1 else "take"
 
 
 def _ratio(slow: list[float], samples: tuple[float, ...]) -> str:

@@ -77,10 +77,10 @@ def _case_columns(
         bounds = [
             f"{fmt.fixed(row.low_us / size, 2)} to {fmt.fixed(row.high_us / size, 2)}"
             if row and row.high_us > row.low_us
-            else "as it is"
+            else "exact"
             for row in rows
         ]
-        columns.append([*[Cell(text=text, muted=text == "as it is") for text in bounds], Cell(text="")])
+        columns.append([*[Cell(text=text, muted=text == "exact") for text in bounds], Cell(text="")])
     return columns
 
 

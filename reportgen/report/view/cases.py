@@ -19,6 +19,11 @@ def label(case: CaseAnalysis | str | None, limit: int = CASE_LIMIT) -> str:
     return fmt.legible(case if isinstance(case, str) else case.name, limit)
 
 
+def lead(case: CaseAnalysis, num_cases: int, text: str) -> str:
+    """Begin a caption with the case it is about, where there are several: "Prefill: the recorded steps"."""
+    return f"{fmt.sentence_start(label(case))}: {text}" if num_cases > 1 else text[0].upper() + text[1:]
+
+
 def step_us(case: CaseAnalysis) -> float | None:
     """Return the step's time, None where none is known."""
     if case.timing is not None and case.timing.step_us is not None:

@@ -107,11 +107,11 @@ def _contents(shapes: Shapes, *, on_host: bool) -> tuple[Section, ...]:
     titles = (
         ("time", "Where the time goes", "Time"),
         ("findings", "Findings", "Findings"),
+        ("checklist", "The checklist", "Checklist"),
         ("operators", operators, "Operators"),
         ("shapes", shapes.title, "Shapes"),
         ("memory", "Memory", "Memory"),
         ("actions", "Actions in order", "Actions"),
-        ("checklist", "The checklist", "Checklist"),
         ("method", "Method and environment", "Method"),
         ("appendices", "Appendices", "Appendices"),
     )

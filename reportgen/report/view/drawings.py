@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
+
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
@@ -13,7 +15,7 @@ _MOST_STRIPS = 2  # timelines and memory curves: one for each of the longest cas
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Drawings:
-    """The charts; None and missing keys where there is nothing to draw. Keys are the names of cases."""
+    """The charts; None and missing keys where there is nothing to draw. Keys are the printed names of cases."""
 
     budget: Chart | None = None
     # The same of the first two cases, for a page one that would be too long.
@@ -28,15 +30,17 @@ def draw(report: Report) -> Drawings:
     """Draw every chart that the report's numbers allow."""
     from reportgen.report import charts  # loads matplotlib: a third of a second
 
-    with_budget = [case for case in report.cases if case.budget is not None]
-    longest = sorted(report.cases, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
+    # Names are cut as the tables cut them: a caption has no more room than a cell.
+    drawn = [msgspec.structs.replace(case, name=cases.label(case)) for case in report.cases]
+    with_budget = [case for case in drawn if case.budget is not None]
+    longest = sorted(drawn, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
     timelines = {case.name: chart for case in longest if (chart := charts.timeline_chart(case))}
-    memory = {case.name: chart for case in report.cases[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
+    memory = {case.name: chart for case in drawn[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
     return Drawings(
         budget=charts.budget_chart(with_budget[:4]) if with_budget else None,
         budget_short=charts.budget_chart(with_budget[:2]) if len(with_budget) > 2 else None,
-        step_times=charts.step_times_chart(report.cases),
-        roofline=charts.roofline_chart(report.cases, report.devices),
+        step_times=charts.step_times_chart(drawn),
+        roofline=charts.roofline_chart(drawn, report.devices),
         timelines=timelines,
         memory=memory,
     )

@@ -42,7 +42,7 @@ class KeyFigures:
 def view_figures(report: Report, medium: Medium) -> KeyFigures:
     """Return the key figures of the cases that page one has room for."""
     shown = report.cases[: medium.most_cases_on_page_one]
-    rows = tuple(CaseFigures(case=cases.label(case), figures=_figures(report, case)) for case in shown)
+    rows = tuple(CaseFigures(case=cases.label(case), figures=case_figures(report, case)) for case in shown)
     left = len(report.cases) - len(shown)
     more = f"{fmt.plural(left, 'more case')}, each in the budget below." if left else None
     return KeyFigures(heads=_heads(report, shown), rows=rows, more=more)
@@ -66,7 +66,8 @@ def _heads(report: Report, shown: tuple[CaseAnalysis, ...]) -> tuple[str, ...]:
     )
 
 
-def _figures(report: Report, case: CaseAnalysis) -> tuple[Figure, ...]:
+def case_figures(report: Report, case: CaseAnalysis) -> tuple[Figure, Figure, Figure, Figure, Figure]:
+    """Return step, throughput, busy share, best step and peak memory of a case."""
     return (_step(case), _throughput(case), _busy(case), _best(report, case), _memory(case))
 
 
@@ -111,7 +112,7 @@ def _step(case: CaseAnalysis) -> Figure:
 def _throughput(case: CaseAnalysis) -> Figure:
     throughput = case.timing.throughput if case.timing else None
     if throughput is None:
-        return missing("needs tokens or samples")
+        return missing("no tokens given")
     thousands = throughput.value >= 10_000
     value = fmt.number(throughput.value / 1e3 if thousands else throughput.value)
     step_us = cases.step_us(case)
@@ -147,7 +148,7 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
 def _memory(case: CaseAnalysis) -> Figure:
     memory = case.memory
     if memory is None or memory.peak_allocated_bytes is None:
-        return missing("memory was not traced")
+        return missing("not traced")
     note = ""
     if memory.start_bytes is not None:
         note = f"{fmt.size(memory.peak_allocated_bytes - memory.start_bytes)} over its start"

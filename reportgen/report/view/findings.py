@@ -97,7 +97,7 @@ def view_top(report: Report, medium: Medium) -> Top:
             severity=finding.severity,
             severity_word=wording.SEVERITY_WORDS[finding.severity],
             title=fmt.legible(finding.title, 72),
-            action=_clip(finding.action, 96),
+            action=_clip(finding.action, 112),
             before=before_texts[index],
             before_pad=pads[0][index],
             after=after_texts[index],
@@ -125,11 +125,16 @@ def _more(report: Report, num_shown: int) -> str | None:
 
 
 def _clip(text: str, limit: int) -> str:
-    """Keep the first sentence, then whole words, so that an action stays a line or two."""
+    """Keep the first sentence, then its first clauses, so that an action stays a line or two."""
     first = fmt.legible(text).split(". ")[0].removesuffix(".")
     if len(first) <= limit:
         return first
+    clause = max(first.rfind(mark, limit // 3, limit) for mark in (": ", "; ", ", "))
+    if clause > 0 and first[:clause].count("`") % 2 == 0:
+        return first[:clause]
     cut = first[:limit].rpartition(" ")[0].rstrip(",;:")
+    if not cut:
+        return fmt.shorten(first, limit)
     return f"{cut}{'`' if cut.count('`') % 2 else ''} …"
 
 

@@ -35,6 +35,12 @@ def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
         )
     if memory.fragmentation is not None:
         yield "Holes:", _holes(memory)
+    if memory.history_gap_bytes:
+        gap = fmt.size(abs(memory.history_gap_bytes))
+        yield (
+            "Missing:",
+            f"entries of the allocator’s history; it and the allocator’s state at its end differ by {gap}.",
+        )
     if memory.at_peak is None:
         yield "Not known:", "what was alive at the peak; the allocator’s history or recorded allocations would tell."
 

@@ -212,7 +212,7 @@ def _rules(report: Report, medium: Medium) -> Table:
     rows = []
     for rule in RULES:
         records = [record for record in report.rules if record.id == rule.id]
-        thresholds = "; ".join(f"{t.name} {fmt.number(t.value)}{fmt.NBSP}{t.unit}" for t in rule.thresholds) or "none"
+        thresholds = "; ".join(f"{t.name} {threshold_words(t.value, t.unit)}" for t in rule.thresholds) or "none"
         outcome = "; ".join(_outcome(report, record.case, wording.OUTCOME_WORDS[record.outcome]) for record in records)
         reasons = list(dict.fromkeys(record.reason for record in records if record.reason))
         reason = fmt.legible("; ".join(reasons), 110 if medium.is_print else 400) if reasons else ""
@@ -238,6 +238,19 @@ def _rules(report: Report, medium: Medium) -> Table:
         rows=tuple(rows),
         sortable=not medium.is_print,
     )
+
+
+def threshold_words(value: float, unit: str) -> str:
+    """Write a threshold in its own unit: a share of something, a factor, a time, a size or a count."""
+    if unit.startswith("of "):
+        return f"{fmt.share(value)} {unit}"
+    if unit == "x":
+        return f"{fmt.number(value)}{fmt.TIMES}"
+    if unit == "us":
+        return fmt.duration(value)
+    if unit == "bytes":
+        return fmt.size(value)
+    return f"{fmt.count(value)}{fmt.NBSP}{unit}"
 
 
 def _outcome(report: Report, case: str | None, word: str) -> str:

@@ -25,18 +25,21 @@ class CaseOperators:
 
 def view_operators(report: Report, medium: Medium) -> tuple[CaseOperators, ...]:
     """Return the tables of every case."""
-    return tuple(_case(case, medium) for case in report.cases)
+    return tuple(_case(case, len(report.cases), medium) for case in report.cases)
 
 
-def _case(case: CaseAnalysis, medium: Medium) -> CaseOperators:
+def _case(case: CaseAnalysis, num_cases: int, medium: Medium) -> CaseOperators:
     on_host = case.device_kind == "host"
     ranked = [item for item in case.operators.items if _time(item, on_host=on_host) is not None]
     if not ranked:
         return CaseOperators(
-            case=cases.label(case), operators=None, kernels=_kernels(case, medium), sentence=_missing(case)
+            case=cases.label(case), operators=None, kernels=_kernels(case, num_cases, medium), sentence=_missing(case)
         )
     return CaseOperators(
-        case=cases.label(case), operators=_table(case, ranked, medium), kernels=_kernels(case, medium), sentence=""
+        case=cases.label(case),
+        operators=_table(case, ranked, num_cases, medium),
+        kernels=_kernels(case, num_cases, medium),
+        sentence="",
     )
 
 
@@ -60,7 +63,7 @@ def _share(operator: Operator, *, on_host: bool) -> float | None:
     return operator.share_of_host if on_host else operator.share_of_device
 
 
-def _table(case: CaseAnalysis, ranked: Sequence[Operator], medium: Medium) -> Table:
+def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium) -> Table:
     on_host = case.device_kind == "host"
     shown = ranked[: medium.operator_rows]
     values = [_time(item, on_host=on_host) or 0.0 for item in shown]
@@ -91,7 +94,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], medium: Medium) -> Ta
     name = "operators’ own host time" if on_host else "device time"
     rows.append(Row(kind="total", cells=(Cell(text=name), Cell(text=""), Cell(text=""), cells[-1], whole, *blank)))
     return Table(
-        caption=_caption(case, len(shown), on_host=on_host),
+        caption=cases.lead(case, num_cases, _caption(case, len(shown), on_host=on_host)),
         columns=_columns(case, roofs=roofs),
         rows=tuple(rows),
         sortable=not medium.is_print,
@@ -102,11 +105,11 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], medium: Medium) -> Ta
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
-        ("Operator", 24.0 if roofs else 28.0, False), ("Input shapes", 20.0 if roofs else 32.0, False),
-        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 16.0 if roofs else 20.0, False),
+        ("Operator", 23.0 if roofs else 28.0, False), ("Input shapes", 20.0 if roofs else 32.0, False),
+        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 14.0 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:
-        heads += [("Rate", 12.0, True), ("Roof", 6.5, True), ("Bound", 8.5, False)]
+        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 10.5, False)]
     return tables.columns(*heads)
 
 
@@ -149,7 +152,7 @@ def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     which = "operator shape" if num_shown == 1 else f"{fmt.spelled(num_shown)} operator shapes"
     what = "host time of their own" if on_host else "device time"
     steps = fmt.plural(case.num_steps, "step")
-    return f"{fmt.sentence_start(cases.label(case))}: the {which} with the most {what}, n = {steps}."
+    return f"the {which} with the most {what}, n = {steps}."
 
 
 def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
@@ -166,7 +169,7 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
     return " ".join(texts) or None
 
 
-def _kernels(case: CaseAnalysis, medium: Medium) -> Table | None:
+def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
     kernels = case.kernels.items
     if not kernels:
         return None
@@ -195,7 +198,7 @@ def _kernels(case: CaseAnalysis, medium: Medium) -> Table | None:
         if left > 0
         else None
     )
-    caption = f"{fmt.sentence_start(cases.label(case))}: kernels, copies and fills by device time."
+    caption = cases.lead(case, num_cases, "kernels, copies and fills by device time.")
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
 
 

@@ -14,10 +14,10 @@ MISSING = "No Python stack was recorded: functions are left out. Record with wit
 
 def view_sources(report: Report, medium: Medium) -> tuple[Table, ...]:
     """Return the functions of every case that has any."""
-    return tuple(table for case in report.cases if (table := _table(case, medium)))
+    return tuple(table for case in report.cases if (table := _table(case, len(report.cases), medium)))
 
 
-def _table(case: CaseAnalysis, medium: Medium) -> Table | None:
+def _table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
     shown = case.sources.items[: medium.small_rows]
     if not shown:
         return None
@@ -39,7 +39,7 @@ def _table(case: CaseAnalysis, medium: Medium) -> Table | None:
         all_heads.append(("Host, ms a step", 16.0, True))
     else:
         all_heads += [("Device, ms a step", 15.0, True), ("Host, ms a step", 13.0, True), ("Waiting, ms", 12.0, True)]
-    caption = f"{fmt.sentence_start(cases.label(case))}: your functions by what runs under them."
+    caption = cases.lead(case, num_cases, "your functions by what runs under them.")
     note = None if on_host else "Waiting: device time lost to the function; host time is the profiled pass’s."
     return Table(
         caption=caption, columns=tables.columns(*all_heads), rows=tuple(rows), note=note, sortable=not medium.is_print

@@ -34,7 +34,7 @@ def view_time(report: Report, medium: Medium) -> Time:
     """Return the section's tables."""
     by_gaps = sorted(report.cases, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
     most = 2 if medium.is_print else len(by_gaps)
-    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, medium)))
+    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, len(report.cases), medium)))
     devices = [case for case in report.cases if case.device_kind == "device"]
     return Time(
         budget=budget_table(report),
@@ -44,7 +44,9 @@ def view_time(report: Report, medium: Medium) -> Time:
         syncs=waits.syncs_table(report, medium),
         syncs_missing=_syncs_missing(report),
         launching=waits.launching_table(devices),
-        steps=() if medium.is_print else tuple(t for case in report.cases if (t := steps_table(case))),
+        steps=()
+        if medium.is_print
+        else tuple(t for case in report.cases if (t := steps_table(case, len(report.cases)))),
         distortion=_distortion(report),
         distortion_missing=_distortion_missing(report),
         streams=_streams(devices),
@@ -76,7 +78,7 @@ def _syncs_missing(report: Report) -> str:
     return "The program asked for no wait inside the recorded steps."
 
 
-def steps_table(case: CaseAnalysis) -> Table | None:
+def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
     """Return the recorded steps of a case, one row each."""
     if not case.steps:
         return None
@@ -102,7 +104,7 @@ def steps_table(case: CaseAnalysis) -> Table | None:
         ("Step", 12.0, False), ("Interval, ms", 18.0, True), ("Host, ms", 18.0, True), ("Device, ms", 18.0, True),
         ("Activities", 16.0, True), ("", 18.0, False),
     )  # fmt: skip
-    caption = f"{fmt.sentence_start(cases.label(case))}: the recorded steps. Interval: from one completion to the next."
+    caption = cases.lead(case, num_cases, "the recorded steps. Interval: from one completion to the next.")
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=True)
 
 
@@ -164,5 +166,5 @@ def _streams(devices: list[CaseAnalysis]) -> str | None:
         if streams.communication_us_per_step:
             hidden = fmt.duration_of(streams.communication_hidden_us_per_step, streams.communication_us_per_step)
             parts.append(f"{hidden} of communication beside other work")
-        texts.append(f"{fmt.sentence_start(cases.label(case))}: {', '.join(parts)}.")
+        texts.append(cases.lead(case, len(devices), f"{', '.join(parts)}."))
     return " ".join(texts) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync
+from reportgen.analysis.model import CaseAnalysis, Gap, Gaps, Source, Sync
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
@@ -22,11 +22,13 @@ def source_cell(source: Source | None, limit: int) -> Cell:
     return Cell(text=fmt.legible(source.function, limit), code=True, note=note)
 
 
-def gaps_table(case: CaseAnalysis, medium: Medium) -> Table | None:
+def gaps_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
     """Return the longest gaps of a case; None where none was long enough to list."""
     gaps = case.gaps
     if gaps is None or not gaps.items:
         return None
+    if medium.is_print:
+        return _places_table(case, gaps, num_cases, medium)
     shown = gaps.items[: medium.small_rows]
     lengths = tables.times([gap.duration_us for gap in shown], unit="µs")
     rows = tuple(Row(cells=(lengths[i], *_gap_cells(gap, medium))) for i, gap in enumerate(shown))
@@ -35,8 +37,38 @@ def gaps_table(case: CaseAnalysis, medium: Medium) -> Table | None:
         ("Function", 34.0, False),
     )  # fmt: skip
     return Table(
-        caption=_gaps_caption(case, len(shown)), columns=tables.columns(*heads), rows=rows, sortable=not medium.is_print
+        caption=cases.lead(case, num_cases, _gaps_caption(case, len(shown))),
+        columns=tables.columns(*heads),
+        rows=rows,
+        sortable=not medium.is_print,
     )
+
+
+def _places_table(case: CaseAnalysis, gaps: Gaps, num_cases: int, medium: Medium) -> Table:
+    """Return the longest gaps by the place they come from: what recurs step by step is one row."""
+    places: dict[tuple[str, str | None, Source | None], list[Gap]] = {}
+    for gap in gaps.items:
+        places.setdefault((gap.cause, gap.operator, gap.source), []).append(gap)
+    ranked = sorted(places.values(), key=lambda group: -sum(gap.duration_us for gap in group))
+    shown = ranked[: medium.small_rows]
+    sums = tables.times([sum(gap.duration_us for gap in group) for group in shown], unit="µs")
+    longest = tables.times([max(gap.duration_us for gap in group) for group in shown], unit="µs")
+    rows = tuple(
+        Row(cells=(*_place_cells(group[0], medium), Cell(text=fmt.count(len(group))), sums[i], longest[i]))
+        for i, group in enumerate(shown)
+    )
+    heads = (
+        ("Waits for", 15.0, False), ("Operator", 27.0, False), ("Function", 26.0, False), ("Gaps", 8.0, True),
+        ("Sum, µs", 12.0, True), ("Longest, µs", 12.0, True),
+    )  # fmt: skip
+    left = len(ranked) - len(shown)
+    note = f"{fmt.plural(left, 'more place')}; each gap is in the HTML." if left else None
+    caption = cases.lead(case, num_cases, f"{_gaps_caption(case, len(gaps.items))} One row for each place.")
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note)
+
+
+def _place_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
+    return _gap_cells(gap, medium)[1:]
 
 
 def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
@@ -44,10 +76,9 @@ def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
     if gaps is None:
         return ""
     over = f" over {fmt.duration(gaps.threshold_us)}" if gaps.threshold_us is not None else ""
-    name = fmt.sentence_start(cases.label(case))
-    longest = "the longest" if num_shown == 1 else f"the longest {fmt.spelled(num_shown)}"
+    longest = "the longest" if num_shown == 1 else f"the {fmt.spelled(num_shown)} longest"
     return (
-        f"{name}: {longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, in all "
+        f"{longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, in all "
         f"{fmt.duration(gaps.us_per_step)} a step, as the trace shows them."
     )
 

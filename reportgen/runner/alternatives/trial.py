@@ -19,8 +19,8 @@ from reportgen.runner.stepping import Clock, Stepper, time_block, time_step
 from reportgen.workload import Step
 
 # Pairs of blocks, and how long one block is. Neighbouring blocks share what wanders from minute to minute.
-NUM_PAIRS = 7
-BLOCK_S = 0.35
+NUM_PAIRS = 5
+BLOCK_S = 0.25
 BLOCK_STEPS = (3, 24)
 WARMUP_STEPS = 3
 # A step whose shapes grow has only so many first visits; all blocks of a trial fit in one lap with room to spare.

@@ -139,7 +139,7 @@ class TestStepOutlier:
         record, [finding] = judge(host_bound_case(timing=timing), "step-outlier")
         assert record.outcome == "fired"
         assert record.value == 400.0 / 1400.0
-        assert finding.title == "1 of 10\u00a0steps take up to 5.00\u00a0ms"
+        assert finding.title == "1 of 10\u00a0steps takes up to 5.00\u00a0ms"
         assert finding.gain is not None
         assert finding.gain.at_most_us_per_step == 400.0
 

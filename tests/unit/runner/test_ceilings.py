@@ -2,8 +2,9 @@
 
 import pytest
 
-from reportgen.recording import Ceilings
+from reportgen.recording import Ceilings, Device, Environment
 from reportgen.runner.ceilings_cache import CeilingsKey, read_cached, write_cached
+from reportgen.runner.limits import obtain_ceilings
 from tests.unit.runner.fake_device import FakeDevice
 
 KEY = CeilingsKey(device="NVIDIA H200", multiprocessors=132, driver="580.65", torch="2.11.0+cu130")
@@ -85,3 +86,32 @@ def test_tf32_is_switched_back_after_a_measurement():
         multiply()
 
     assert torch.backends.cuda.matmul.allow_tf32 is before
+
+
+@pytest.mark.torch
+def test_a_device_is_measured_in_a_process_of_its_own_and_once(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    device, environment = Device(index=0, name="a host"), Environment(torch="2.13")
+
+    first, measured = obtain_ceilings(device, "cpu", environment, tmp_path / "log.txt")
+    second, found = obtain_ceilings(device, "cpu", environment, tmp_path / "log.txt")
+
+    assert (measured.name, measured.outcome, measured.reason) == ("ceilings", "done", None)
+    assert first.method == "measured"
+    assert second == first
+    assert found.reason == "measured earlier with this device, driver and torch"
+
+
+@pytest.mark.torch
+def test_a_device_that_cannot_be_measured_costs_only_its_ceilings(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    ceilings, record = obtain_ceilings(
+        Device(index=0, name="none"), "no-such-device", Environment(), tmp_path / "log.txt"
+    )
+
+    assert ceilings == Ceilings()
+    assert (record.outcome, record.reason) == ("failed", "its process ended itself with exit code 1")
+    assert not (tmp_path / "reportgen").exists()

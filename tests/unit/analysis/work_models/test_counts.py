@@ -180,6 +180,10 @@ class TestTheRest:
     def test_elementwise_reads_every_input_and_writes_the_result(self) -> None:
         assert work("aten::add", half(4, 5), half(5), scalar("1")) == Work(20.0, (20 + 5 + 20) * 2.0)
 
+    def test_an_out_is_written_and_not_read(self) -> None:
+        assert work("aten::add", half(4, 5), half(4, 5), scalar("1"), half(4, 5)).bytes == 3 * 20 * 2.0
+        assert work("aten::exp", half(4, 5), half(4, 5)).bytes == 2 * 20 * 2.0
+
     def test_a_result_has_the_wider_type(self) -> None:
         assert work("aten::mul", half(4, 5), floats(4, 5)).bytes == 20 * (2 + 4 + 4.0)
 

@@ -1,0 +1,47 @@
+"""A step over new shapes: what building takes is known without the profiler, from the same shapes met again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.recording import RecordedCase, RecordedTiming, Samples
+from reportgen.trace.columns import Trace
+from tests.trace_builder import kernel, launch, op, step
+
+
+def samples(us: float) -> Samples:
+    return Samples(samples_us=(us,) * 5, blocks=(0,) * 5)
+
+
+def one_step(number: int, build_us: float) -> list[dict[str, Any]]:
+    """Return a step of 40 000 µs: one operator builds for `build_us`, another launches 50 µs of work."""
+    at = number * 40_000
+    shape = {"Input Dims": [[1, number]], "Input type": ["float"]}
+    return [
+        step(number, at, 39_000),
+        op("attention", at + 100, build_us, **shape),
+        op("attention", at + 36_000, 100, **{"Input Dims": [[1, 0]], "Input type": ["float"]}),
+        op("mm", at + 38_000, 100),
+        launch(at + 38_010, 10, number + 1),
+        kernel(at + 38_030, 50, number + 1),
+    ]
+
+
+def test_building_takes_what_the_timing_pass_says_however_long_it_took_profiled(read: Callable[..., Trace]) -> None:
+    # Profiled, building took 20 to 35 ms; unprofiled the first lap takes 11 ms and the later laps 1 ms. So building
+    # takes 10 ms and everything else sums to 1 ms.
+    trace = read(*(event for number, us in enumerate((20_000, 25_000, 35_000)) for event in one_step(number, us)))
+    timing = RecordedTiming(mode="drained", drained=samples(11_000), revisit=samples(1_000))
+    recorded = RecordedCase(name="decode", phase="decode", folder="decode", timing=timing)
+
+    case = analyze_case(CaseInputs(name="decode", recorded=recorded, timeline=trace, detail=trace))
+
+    assert case.budget is not None
+    parts = {row.name: row.us_per_step for row in case.budget.parts if row.us_per_step > 0}
+    assert parts["build"] == pytest.approx(10_000)
+    assert parts["compute"] <= 50 + 1e-6
+    assert sum(parts.values()) == pytest.approx(11_000)

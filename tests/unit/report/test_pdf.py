@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from pypdf import PdfReader
+
+from reportgen.report import pdf, templating
+from reportgen.report.model import Report
+from reportgen.report.view.drawings import Drawings, draw
+from tests import report_builder as build
+from tests.case_builder import host_bound_case
+
+LONG = "a_very_long_name_of_a_case_" * 8
+
+
+def many_cases() -> Report:
+    names = [f"{LONG}{number}" for number in range(6)]
+    findings = [build.finding(f"F{i}", case=name, title=f"{LONG} {i}", action=LONG) for i, name in enumerate(names, 1)]
+    notices = [host_bound_case(name=name) for name in names]
+    return build.report(notices, findings)
+
+
+def read(report: Report) -> PdfReader:
+    drawings = draw(report)
+    bars = Drawings(budget=drawings.budget, budget_short=drawings.budget_short)
+    return PdfReader(io.BytesIO(pdf.render_pdf(report, bars)))
+
+
+def first_page(reader: PdfReader) -> str:
+    return " ".join(reader.pages[0].extract_text().split())
+
+
+@pytest.mark.parametrize("report", [build.report(findings=[build.finding()]), build.report([]), many_cases()])
+def test_page_one_is_one_page(report: Report) -> None:
+    reader = read(report)
+    first, second = first_page(reader), reader.pages[1].extract_text()
+    assert "How sure" in first
+    assert "Appendices" in first
+    assert "1 Where the time goes" in " ".join(second.split())
+
+
+def test_page_one_is_one_page_in_the_wider_fallback_font(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templating, "font_faces", lambda: "body, code { font-family: 'DejaVu Sans' !important }")
+    monkeypatch.setattr(pdf, "_state", {})
+    reader = read(many_cases())
+    assert "Appendices" in first_page(reader)
+    assert "1 Where the time goes" in " ".join(reader.pages[1].extract_text().split())
+
+
+def test_the_pdf_is_tagged_named_and_carries_the_numbers() -> None:
+    reader = read(build.report(findings=[build.finding()]))
+    root = reader.root_object
+    assert root["/MarkInfo"]["/Marked"]  # type: ignore[index]
+    assert str(root["/Lang"]) == "en"
+    assert b"pdfuaid" in root["/Metadata"].get_data()  # type: ignore[attr-defined]
+    assert reader.metadata is not None
+    assert reader.metadata.title == "gpt2 on one NVIDIA H200: performance report"
+    assert list(reader.attachments) == ["report.json"]
+    assert "1 Where the time goes" in [entry.title for entry in reader.outline if not isinstance(entry, list)]
+
+
+def test_every_image_has_alternative_text() -> None:
+    reader = read(build.report(findings=[build.finding()]))
+    found = figures(reader.root_object["/StructTreeRoot"])
+    assert len(found) == 1
+    assert "the device works 0.20" in str(found[0]["/Alt"])
+
+
+def figures(node: Any) -> list[Any]:
+    """Return the figures of the tag tree."""
+    node = node.get_object() if hasattr(node, "get_object") else node
+    if isinstance(node, list):
+        return [found for child in node for found in figures(child)]
+    if not isinstance(node, dict):
+        return []
+    found = [node] if node.get("/S") == "/Figure" else []
+    return found + (figures(node["/K"]) if "/K" in node else [])
+
+
+def test_equal_reports_give_equal_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1764431220")
+    report = build.report(findings=[build.finding()])
+    drawings = Drawings()
+    assert pdf.render_pdf(report, drawings) == pdf.render_pdf(report, drawings)
+
+
+def test_a_page_that_reaches_outside_is_not_rendered() -> None:
+    with pytest.raises(Exception, match="disallowed protocol"):
+        pdf._fetcher().fetch("http://example.org/pixel.png")
