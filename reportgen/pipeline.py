@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reportgen import __version__
 from reportgen.errors import UsageError
-from reportgen.recording import MANIFEST_NAME, Generator, Recording
+from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
-    from reportgen.analysis.case import AnalyzedCase
     from reportgen.analysis.step_export import StepExport
-    from reportgen.report.model import Report, ReportInput
+    from reportgen.report.model import Report
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
 
@@ -97,12 +95,14 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
 def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> dict[str, tuple[str, ...]]:
     """Return the alternatives to try of each case: those asked for, else those that its findings suggest."""
+    from reportgen.report.assemble import assemble_recording
     from reportgen.report.model import ReportInput
 
     names = {case.name: options.alternatives or () for case in recording.manifest.cases}
     if options.alternatives is not None:
         return names
-    report, _ = report_of_recording(recording, ReportInput(kind="workload", path=""), wishes)
+    given = ReportInput(kind="workload", path="")
+    report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
     for finding in report.findings:
         if finding.case is not None:
             names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
@@ -141,6 +141,7 @@ def open_recording(path: Path) -> Recording:
     return Recording.open(inside if (inside / MANIFEST_NAME).is_file() else path)
 
 
+<<<<<<< HEAD
 def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes) -> tuple[Report, list[StepExport]]:
     """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
 
@@ -193,9 +194,15 @@ def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[
         cases=(result.analysis,),
     )
     return _judged(report, None, wishes, (result,)), [result.step] if result.step else []
+=======
+def _stages(wishes: Wishes) -> Callable[[str], None]:
+    """Return what tells whoever watches that a stage starts."""
+    return lambda text: wishes.progress(StageStarted(text=text))
+>>>>>>> main
 
 
 def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
+    from reportgen.report.assemble import assemble_recording
     from reportgen.report.model import ReportInput
 
     given = ReportInput(
@@ -203,7 +210,7 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
         path=_path_from(folder, recording.path),
         command=recording.manifest.command,
     )
-    report, steps = report_of_recording(recording, given, wishes)
+    report, steps = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
     failed = [case for case in report.cases if case.outcome == "failed"] if kind == "workload" else []
     failures = tuple(f"{case.name} failed: {case.reason or 'no reason was recorded'}" for case in failed)
     return _write(report, steps, folder, failures, wishes)
@@ -211,8 +218,9 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
 
 def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishes) -> Written:
     from reportgen.report.anonymous import cleaner
+    from reportgen.report.assemble import assemble_trace
 
-    report, steps = report_of_trace(path, snapshot, wishes)
+    report, steps = assemble_trace(path, snapshot, wishes.now(), wishes.thresholds, _stages(wishes))
     name = report.cases[0].name
     if wishes.anonymous:  # torch names its traces after the host
         name = cleaner(report.environment)(name)
@@ -260,6 +268,7 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
     return wishes.formats, ()
 
 
+<<<<<<< HEAD
 def _judged(report: Report, rerun: str | None, wishes: Wishes, analyzed: Sequence[AnalyzedCase]) -> Report:
     from reportgen.findings.evaluate import evaluate
     from reportgen.findings.sequence import order_fixes
@@ -272,6 +281,8 @@ def _judged(report: Report, rerun: str | None, wishes: Wishes, analyzed: Sequenc
     return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)
 
 
+=======
+>>>>>>> main
 def _check_thresholds(wishes: Wishes) -> None:
     """Refuse an unknown threshold at once, not after minutes of profiling."""
     if wishes.thresholds:
