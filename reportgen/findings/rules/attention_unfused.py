@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import AttentionChain
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -59,18 +60,21 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
     case = context.case
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
-    host_us = (case.launching.host_low_us if case.launching else None) or 0.0
+    # The host issues what is left of the step; fused attention is one activity.
+    activities = (case.device_time.activities_per_step if case.device_time else None) or 0.0
+    kept = 1 - (chain.activities_per_step - chain.count_per_step) / activities if activities else 1.0
+    host_us = kept * ((case.launching.host_low_us if case.launching else None) or 0.0)
     function = f"`{fmt.legible(chain.source.function, 16)}`" if chain.source else "Attention"
     place = place_of(chain.source)
     scores = fmt.shapes((chain.scores_shape,), (chain.scores_type,) if chain.scores_type else None)
     cost_us = chain.between_us_per_step
-    activities = fmt.plural(chain.activities_per_step / chain.count_per_step, "activity", "activities")
+    links = fmt.plural(chain.activities_per_step / chain.count_per_step, "activity", "activities")
     return Draft(
         title=f"{function} writes whole attention scores: {fmt.duration_of(cost_us, step_us)}",
         evidence=(
             Evidence(
                 text=f"{fmt.plural(chain.count_per_step, 'time')} a step{f' {place}' if place else ''}: product, "
-                f"softmax of {scores}, product, in {activities} ({fmt.plural(case.num_steps, 'step')})",
+                f"softmax of {scores}, product, in {links} ({fmt.plural(case.num_steps, 'step')})",
                 value=chain.count_per_step,
                 unit="per step",
             ),
@@ -95,6 +99,7 @@ def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
             resource="device",
             edit="keep the scores on the chip",
         ),
+        change=Change(kind="drop-operators", operators=dict.fromkeys(chain.between_operators, 0.0)),
         source=chain.source,
         where=(chain.where,) if chain.where else (),
         identity=(chain.source.function if chain.source else "",),

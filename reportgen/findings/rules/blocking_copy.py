@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CopyRow
+from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -85,6 +86,7 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
             resource="both" if pageable else "device",
             edit="copy from pinned memory, beside the computation" if pageable else "copy beside the computation",
         ),
+        change=Change(kind="hide-copies", place=place_key(row.source)) if row.source else None,
         kind="pageable" if pageable else "exposed",
         source=row.source,
         where=(row.where,) if row.where else (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import OptimizerUpdate
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -113,6 +114,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
             resource="both",
             edit="fuse the optimizer's update",
         ),
+        change=Change(kind="fuse-optimizer"),
         source=update.source,
         where=(update.where,) if update.where else (),
         identity=(update.name,),
