@@ -53,8 +53,6 @@ class Wishes:
     pdf_required: bool = False
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
     anonymous: bool = False
-    # The rules whose fixes are made one after the other, in this order; none: all, by what they give.
-    only_rules: tuple[str, ...] = ()
     progress: Callable[[Event | StageStarted], None] = _ignore
     now: Callable[[], datetime] = _now
 
@@ -141,64 +139,9 @@ def open_recording(path: Path) -> Recording:
     return Recording.open(inside if (inside / MANIFEST_NAME).is_file() else path)
 
 
-<<<<<<< HEAD
-def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes) -> tuple[Report, list[StepExport]]:
-    """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
-
-    The report is dated by the recording and follows from it alone, so that it can be made again.
-    """
-    from reportgen.analysis.case import analyze_with_step
-    from reportgen.analysis.comparison import compare_cases
-    from reportgen.analysis.datasheets import with_ceilings
-    from reportgen.analysis.inputs import load_recorded
-    from reportgen.report.model import Report
-
-    manifest = recording.manifest
-    analyzed: list[AnalyzedCase] = []
-    for case in manifest.cases:
-        wishes.progress(StageStarted(text=f"analysing {case.name}"))
-        loaded = load_recorded(recording, case)
-        result = analyze_with_step(loaded.inputs)
-        notices = (*result.analysis.notices, *loaded.notices)
-        analyzed.append(result._replace(analysis=msgspec.structs.replace(result.analysis, notices=notices)))
-    report = Report(
-        generator=Generator(name="reportgen", version=__version__),
-        created_at=manifest.created_at,
-        input=given,
-        workload=manifest.workload,
-        environment=manifest.environment,
-        devices=tuple(map(with_ceilings, manifest.devices)),
-        cases=tuple(result.analysis for result in analyzed),
-        comparison=compare_cases([result.analysis for result in analyzed]),
-    )
-    return _judged(report, manifest.command, wishes, analyzed), [result.step for result in analyzed if result.step]
-
-
-def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[Report, list[StepExport]]:
-    """Analyse the trace at `path`, judge it, and return the report and the step to draw."""
-    from reportgen.analysis.case import analyze_with_step
-    from reportgen.analysis.inputs import load_traced, traced_devices, traced_environment
-    from reportgen.report.model import Report, ReportInput
-
-    wishes.progress(StageStarted(text=f"reading {path.name}"))
-    inputs, info = load_traced(path, snapshot)
-    wishes.progress(StageStarted(text=f"analysing {inputs.name}"))
-    result = analyze_with_step(inputs)
-    report = Report(
-        generator=Generator(name="reportgen", version=__version__),
-        created_at=wishes.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
-        input=ReportInput(kind="trace", path=path.name),
-        workload=None,
-        environment=traced_environment(info),
-        devices=traced_devices(info),
-        cases=(result.analysis,),
-    )
-    return _judged(report, None, wishes, (result,)), [result.step] if result.step else []
-=======
 def _stages(wishes: Wishes) -> Callable[[str], None]:
     """Return what tells whoever watches that a stage starts."""
     return lambda text: wishes.progress(StageStarted(text=text))
->>>>>>> main
 
 
 def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
@@ -268,21 +211,6 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
     return wishes.formats, ()
 
 
-<<<<<<< HEAD
-def _judged(report: Report, rerun: str | None, wishes: Wishes, analyzed: Sequence[AnalyzedCase]) -> Report:
-    from reportgen.findings.evaluate import evaluate
-    from reportgen.findings.sequence import order_fixes
-
-    replays = {result.analysis.name: result.replay for result in analyzed if result.replay}
-    findings, rules = evaluate(
-        report.cases, report.environment, rerun=rerun, thresholds=wishes.thresholds, replays=replays
-    )
-    fixes = order_fixes(report.cases, findings, replays, only=wishes.only_rules)
-    return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)
-
-
-=======
->>>>>>> main
 def _check_thresholds(wishes: Wishes) -> None:
     """Refuse an unknown threshold at once, not after minutes of profiling."""
     if wishes.thresholds:

@@ -29,11 +29,8 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
-<<<<<<< HEAD
-from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
-=======
 from reportgen.analysis.optimizer_updates import list_optimizer_updates
->>>>>>> main
+from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
 from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps

@@ -733,9 +733,7 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     timeline: Timeline | None = None
     alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
-<<<<<<< HEAD
     replay: ReplaySummary | None = None
-=======
     copies: tuple[CopyRow, ...] = ()
     copy_chains: tuple[CopyChain, ...] = ()
     user_copies: tuple[UserCopy, ...] = ()
@@ -744,5 +742,4 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     compilations: tuple[Compilation, ...] = ()
     autograd: AutogradWork | None = None  # None where no operator was recorded
     clocks: Clocks | None = None
->>>>>>> main
     notices: tuple[Notice, ...] = ()
