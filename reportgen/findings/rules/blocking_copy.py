@@ -86,7 +86,8 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
             resource="both" if pageable else "device",
             edit="copy from pinned memory, beside the computation" if pageable else "copy beside the computation",
         ),
-        change=Change(kind="hide-copies", place=place_key(row.source)) if row.source else None,
+        # How fast the copy is from pinned memory, the trace does not tell: only the bound holds for a pageable one.
+        change=Change(kind="hide-copies", place=place_key(row.source)) if row.source and not pageable else None,
         kind="pageable" if pageable else "exposed",
         source=row.source,
         where=(row.where,) if row.where else (),
