@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from reportgen.analysis.alternatives import summarize_alternatives
+from reportgen.analysis.attention_chains import find_attention_chains
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.autograd_work import measure_autograd
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
+from reportgen.analysis.clocks import measure_clocks
+from reportgen.analysis.compilations import list_compilations
+from reportgen.analysis.copies import list_copies
+from reportgen.analysis.copy_chains import find_copy_chains, list_user_copies
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_limits import DeviceLimits, limits_of
 from reportgen.analysis.device_time import measure_device_time
@@ -23,6 +29,8 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.optimizer_updates import list_optimizer_updates
+from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
 from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps
@@ -69,10 +77,11 @@ class CaseInputs:
 
 
 class AnalyzedCase(NamedTuple):
-    """The numbers of a case, and its median step with the events, None where no trace holds a step."""
+    """The numbers of a case, its median step with the events and its replay; None where no trace holds a step."""
 
     analysis: CaseAnalysis
     step: StepExport | None
+    replay: CaseReplay | None = None
 
 
 def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
@@ -81,7 +90,7 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
 
 
 def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
-    """Compute all numbers of a case and gather its median step, as one who writes both needs them."""
+    """Compute all numbers of a case, gather its median step and make it replayable, for one who needs all three."""
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
@@ -90,12 +99,16 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
         return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
+    replay = build_case_replay(context.attribution, context.places, context.steps, context.timing, context.budget)
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
         *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
-    return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
+    analysis = msgspec.structs.replace(
+        analysis, notices=notices, replay=replay.summary if replay else None, **context.sections()
+    )
+    return AnalyzedCase(analysis, export, replay)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,6 +163,7 @@ class _Context:
             "timing": self.timing,
             "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
+            **self._patterns(),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
@@ -158,6 +172,20 @@ class _Context:
             "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
             "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
+        }
+
+    def _patterns(self) -> dict[str, Any]:
+        """Return the fields that hold what rules look for: work that another way of writing it would spare."""
+        attribution, counted = self.attribution, self.counted
+        timeline, budget = attribution.timeline, self.budget
+        return {
+            "copies": list_copies(timeline, counted, budget, self.places),
+            "copy_chains": find_copy_chains(attribution),
+            "user_copies": list_user_copies(attribution),
+            "optimizer_updates": list_optimizer_updates(timeline, counted, budget, self.places),
+            "attention_chains": find_attention_chains(attribution),
+            "compilations": list_compilations(timeline, counted, self.places),
+            "autograd": measure_autograd(attribution),
         }
 
     def _waiting(self, step_us: float | None) -> dict[str, Any]:
@@ -194,6 +222,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
         alternatives=summarize_alternatives(recorded),
+        clocks=measure_clocks(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 
