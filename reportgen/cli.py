@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen import __version__, arguments
+from reportgen import __version__, arguments, night_arguments
 from reportgen.arguments import Command
 from reportgen.errors import ReportgenError, UsageError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from reportgen.pipeline import Wishes, Written
 
+GATE = 1
 FAILED = 3
 DEFECT = 70
 INTERRUPTED = 130
@@ -155,11 +156,15 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
 
 
 def _summarize(written: Written) -> None:
-    import shutil
-
     from reportgen.report.terminal import render_terminal
 
-    _print(render_terminal(written.report, width=min(100, shutil.get_terminal_size((100, 24)).columns)))
+    _print(render_terminal(written.report, width=_columns()))
+
+
+def _columns() -> int:
+    import shutil
+
+    return min(100, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _open(paths: Sequence[Path]) -> None:
@@ -167,6 +172,28 @@ def _open(paths: Sequence[Path]) -> None:
 
     if paths:
         webbrowser.open(paths[0].resolve().as_uri())
+
+
+def _compare(parsed: argparse.Namespace) -> int:
+    from reportgen.history.compare import compare_reports, read_report
+    from reportgen.history.text import render_text
+    from reportgen.pipeline import write_comparison
+
+    paths = (str(parsed.base), str(parsed.new))
+    difference = compare_reports(read_report(parsed.base), read_report(parsed.new), paths)
+    formats = parsed.formats or night_arguments.COMPARISON_FORMATS
+    written, missing = write_comparison(difference, parsed.output, formats)
+    if not parsed.quiet:
+        _print(render_text(difference, width=_columns()))
+    for line in missing:
+        _complain(line)
+    for path in written:
+        _print(path)
+    if parsed.open:
+        _open(written)
+    if missing and "pdf" in (parsed.formats or ()):
+        return FAILED
+    return GATE if night_arguments.fails(difference, parsed.gates) else 0
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -224,6 +251,11 @@ COMMANDS: dict[str, Command] = {
         summary="the step after each fix in turn, and what limits next",
         options=(arguments.add_whatif,),
         call=_whatif,
+    ),
+    "compare": Command(
+        summary="what changed between two reports, with noise taken into account",
+        options=(night_arguments.add_two_reports, arguments.add_output, night_arguments.add_comparison),
+        call=_compare,
     ),
     "list": Command(summary="list the workloads found, without importing them", options=(), call=_list),
     "doctor": Command(

@@ -17,6 +17,7 @@ from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
+    from reportgen.history.model import ReportDifference
     from reportgen.report.model import Report
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
@@ -239,6 +240,23 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
         again = "analyze the trace again" if report.input.kind == "trace" else f"reportgen render {folder}"
         return tuple(name for name in wishes.formats if name != "pdf"), (f"{error}, then {again}",)
     return wishes.formats, ()
+
+
+def write_comparison(
+    difference: ReportDifference, parent: Path, formats: Sequence[str], now: datetime | None = None
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Write a comparison into a folder of its own under `parent`; return its files and what could not be written."""
+    from reportgen.history import comparison_files
+    from reportgen.report.pdf import PdfUnavailable, require_pango
+
+    missing: tuple[str, ...] = ()
+    if "pdf" in formats:
+        try:
+            require_pango()
+        except PdfUnavailable as error:
+            formats, missing = [name for name in formats if name != "pdf"], (str(error),)
+    folder = _new_folder(parent, f"compare-{difference.new.workload or 'reports'}", now or _now())
+    return comparison_files.write_comparison(difference, folder, formats), missing
 
 
 def _check_thresholds(wishes: Wishes) -> None:
