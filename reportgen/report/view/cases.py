@@ -74,6 +74,14 @@ def step_unit(cases: Sequence[CaseAnalysis]) -> tuple[str, float]:
     return fmt.step_unit(max((step_us(case) or 0.0 for case in cases), default=0.0))
 
 
+def cut(text: str, limit: int) -> str:
+    """Cut a text at a word, at its end, to `limit` characters."""
+    whole = fmt.legible(text) if text else ""
+    if len(whole) <= limit:
+        return whole
+    return f"{whole[:limit].rpartition(' ')[0] or whole[:limit]} …"
+
+
 def sentence(text: str) -> str:
     """Write `text` as a sentence: a capital where it begins with a plain word, a full stop at its end."""
     text = text.strip()

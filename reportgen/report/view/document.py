@@ -79,7 +79,7 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
         figures=view_figures(report, medium),
         step_title=f"The step, by what the {'host' if on_host else 'device'} does or waits for",
         step_missing="The step is not drawn: no whole step with its activities was recorded.",
-        budget_chart=drawings.budget_short if medium.fit >= 2 and drawings.budget_short else drawings.budget,
+        budget_chart=drawings.budget_short if medium.fit >= 3 and drawings.budget_short else drawings.budget,
         top=view_top(report, medium),
         sureness=view_sureness(report),
         notices=view_notices(report, medium),
@@ -107,11 +107,11 @@ def _contents(shapes: Shapes, *, on_host: bool) -> tuple[Section, ...]:
     titles = (
         ("time", "Where the time goes", "Time"),
         ("findings", "Findings", "Findings"),
-        ("checklist", "The checklist", "Checklist"),
         ("operators", operators, "Operators"),
         ("shapes", shapes.title, "Shapes"),
         ("memory", "Memory", "Memory"),
         ("actions", "Actions in order", "Actions"),
+        ("checklist", "The checklist", "Checklist"),
         ("method", "Method and environment", "Method"),
         ("appendices", "Appendices", "Appendices"),
     )

@@ -86,7 +86,7 @@ def view_top(report: Report, medium: Medium) -> Top:
     faults = cases.faults(report)
     shown = faults[:MOST_TOP]
     unit, size = cases.step_unit([case for case in report.cases if case.name in {f.case for f in shown}])
-    before = [_step_before(report, finding) for finding in shown]
+    before = [step_before(report, finding) for finding in shown]
     after = [finding.gain.step_after_us if finding.gain else None for finding in shown]
     before_texts = [_cell(value, size) for value in before]
     after_texts = [_cell(value, size) for value in after]
@@ -96,8 +96,8 @@ def view_top(report: Report, medium: Medium) -> Top:
             id=finding.id,
             severity=finding.severity,
             severity_word=wording.SEVERITY_WORDS[finding.severity],
-            title=fmt.legible(finding.title, 72),
-            action=_clip(finding.action, 112),
+            title=fmt.legible(finding.title, 90),
+            action=_clip(finding.action, 64 if medium.is_print else 112),
             before=before_texts[index],
             before_pad=pads[0][index],
             after=after_texts[index],
@@ -142,7 +142,7 @@ def _cell(value_us: float | None, size: float) -> str:
     return fmt.number(value_us / size) if value_us is not None else fmt.NOT_EVALUATED
 
 
-def _step_before(report: Report, finding: Finding) -> float | None:
+def step_before(report: Report, finding: Finding) -> float | None:
     """Return the step that the gain is taken from: after + gain, which for a later action is not today's step."""
     gain = finding.gain
     if gain is not None and gain.step_after_us is not None and gain.at_most_us_per_step is not None:
@@ -152,7 +152,9 @@ def _step_before(report: Report, finding: Finding) -> float | None:
 
 
 def method_words(gain: Gain | None) -> str:
-    """Return how a gain is known, in the words of the documents."""
+    """Return how a gain is known, in the words of the documents; a gain in memory says how much."""
+    if gain is not None and gain.step_after_us is None and gain.bytes:
+        return f"{fmt.MINUS}{fmt.size(gain.bytes)}"
     return wording.METHOD_WORDS[gain.method] if gain else fmt.NOT_EVALUATED
 
 
@@ -162,7 +164,7 @@ def gain_text(report: Report, finding: Finding) -> str:
     if gain is None:
         return ""
     if gain.step_after_us is not None:
-        return fmt.change(_step_before(report, finding), gain.step_after_us)
+        return fmt.change(step_before(report, finding), gain.step_after_us)
     return f"{fmt.MINUS}{fmt.size(gain.bytes)} of memory" if gain.bytes else ""
 
 
@@ -197,7 +199,8 @@ def _card(report: Report, finding: Finding) -> Card:
     )
     parts = [finding.id, cases.label(finding.case), rules, *([finding.kind] if finding.kind else [])]
     gain = gain_text(report, finding)
-    note = f"{method_words(finding.gain)}, sure: {finding.confidence}" if gain else f"sure: {finding.confidence}"
+    method = wording.METHOD_WORDS[finding.gain.method] if finding.gain else ""
+    note = f"{method}, sure: {finding.confidence}" if gain else f"sure: {finding.confidence}"
     return Card(
         id=finding.id,
         severity=finding.severity,
