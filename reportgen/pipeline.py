@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reportgen import __version__
 from reportgen.errors import UsageError
-from reportgen.recording import MANIFEST_NAME, Generator, Recording
+from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
-    from reportgen.analysis.case import AnalyzedCase
     from reportgen.analysis.step_export import StepExport
-    from reportgen.report.model import Report, ReportInput
+    from reportgen.report.model import Report
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
 
@@ -95,12 +93,14 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
 def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> dict[str, tuple[str, ...]]:
     """Return the alternatives to try of each case: those asked for, else those that its findings suggest."""
+    from reportgen.report.assemble import assemble_recording
     from reportgen.report.model import ReportInput
 
     names = {case.name: options.alternatives or () for case in recording.manifest.cases}
     if options.alternatives is not None:
         return names
-    report, _ = report_of_recording(recording, ReportInput(kind="workload", path=""), wishes)
+    given = ReportInput(kind="workload", path="")
+    report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
     for finding in report.findings:
         if finding.case is not None:
             names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
@@ -139,61 +139,13 @@ def open_recording(path: Path) -> Recording:
     return Recording.open(inside if (inside / MANIFEST_NAME).is_file() else path)
 
 
-def report_of_recording(recording: Recording, given: ReportInput, wishes: Wishes) -> tuple[Report, list[StepExport]]:
-    """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
-
-    The report is dated by the recording and follows from it alone, so that it can be made again.
-    """
-    from reportgen.analysis.case import analyze_with_step
-    from reportgen.analysis.comparison import compare_cases
-    from reportgen.analysis.datasheets import with_ceilings
-    from reportgen.analysis.inputs import load_recorded
-    from reportgen.report.model import Report
-
-    manifest = recording.manifest
-    analyzed: list[AnalyzedCase] = []
-    for case in manifest.cases:
-        wishes.progress(StageStarted(text=f"analysing {case.name}"))
-        loaded = load_recorded(recording, case)
-        result = analyze_with_step(loaded.inputs)
-        notices = (*result.analysis.notices, *loaded.notices)
-        analyzed.append(result._replace(analysis=msgspec.structs.replace(result.analysis, notices=notices)))
-    report = Report(
-        generator=Generator(name="reportgen", version=__version__),
-        created_at=manifest.created_at,
-        input=given,
-        workload=manifest.workload,
-        environment=manifest.environment,
-        devices=tuple(map(with_ceilings, manifest.devices)),
-        cases=tuple(result.analysis for result in analyzed),
-        comparison=compare_cases([result.analysis for result in analyzed]),
-    )
-    return _judged(report, manifest.command, wishes), [result.step for result in analyzed if result.step]
-
-
-def report_of_trace(path: Path, snapshot: Path | None, wishes: Wishes) -> tuple[Report, list[StepExport]]:
-    """Analyse the trace at `path`, judge it, and return the report and the step to draw."""
-    from reportgen.analysis.case import analyze_with_step
-    from reportgen.analysis.inputs import load_traced, traced_devices, traced_environment
-    from reportgen.report.model import Report, ReportInput
-
-    wishes.progress(StageStarted(text=f"reading {path.name}"))
-    inputs, info = load_traced(path, snapshot)
-    wishes.progress(StageStarted(text=f"analysing {inputs.name}"))
-    result = analyze_with_step(inputs)
-    report = Report(
-        generator=Generator(name="reportgen", version=__version__),
-        created_at=wishes.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
-        input=ReportInput(kind="trace", path=path.name),
-        workload=None,
-        environment=traced_environment(info),
-        devices=traced_devices(info),
-        cases=(result.analysis,),
-    )
-    return _judged(report, None, wishes), [result.step] if result.step else []
+def _stages(wishes: Wishes) -> Callable[[str], None]:
+    """Return what tells whoever watches that a stage starts."""
+    return lambda text: wishes.progress(StageStarted(text=text))
 
 
 def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
+    from reportgen.report.assemble import assemble_recording
     from reportgen.report.model import ReportInput
 
     given = ReportInput(
@@ -201,7 +153,7 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
         path=_path_from(folder, recording.path),
         command=recording.manifest.command,
     )
-    report, steps = report_of_recording(recording, given, wishes)
+    report, steps = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
     failed = [case for case in report.cases if case.outcome == "failed"] if kind == "workload" else []
     failures = tuple(f"{case.name} failed: {case.reason or 'no reason was recorded'}" for case in failed)
     return _write(report, steps, folder, failures, wishes)
@@ -209,8 +161,9 @@ def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wis
 
 def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishes) -> Written:
     from reportgen.report.anonymous import cleaner
+    from reportgen.report.assemble import assemble_trace
 
-    report, steps = report_of_trace(path, snapshot, wishes)
+    report, steps = assemble_trace(path, snapshot, wishes.now(), wishes.thresholds, _stages(wishes))
     name = report.cases[0].name
     if wishes.anonymous:  # torch names its traces after the host
         name = cleaner(report.environment)(name)
@@ -256,13 +209,6 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
         again = "analyze the trace again" if report.input.kind == "trace" else f"reportgen render {folder}"
         return tuple(name for name in wishes.formats if name != "pdf"), (f"{error}, then {again}",)
     return wishes.formats, ()
-
-
-def _judged(report: Report, rerun: str | None, wishes: Wishes) -> Report:
-    from reportgen.findings.evaluate import evaluate
-
-    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=wishes.thresholds)
-    return msgspec.structs.replace(report, findings=findings, rules=rules)
 
 
 def _check_thresholds(wishes: Wishes) -> None:

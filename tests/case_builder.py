@@ -16,6 +16,7 @@ from reportgen.analysis.model import (
     Launching,
     Operator,
     ProfiledStep,
+    StepTimes,
     Timing,
 )
 
@@ -45,6 +46,20 @@ def operator(name: str, **fields: Any) -> Operator:
         "host_us_per_step": None,
     }
     return Operator(name=name, **(values | fields))
+
+
+def pipelined(step_us: float) -> Timing:
+    """Return the timing of a pipelined step that took `step_us` each of 100 times."""
+    times = StepTimes(
+        median_us=step_us,
+        p5_us=step_us,
+        p95_us=step_us,
+        min_us=step_us,
+        max_us=step_us,
+        num_samples=100,
+        samples_us=(step_us,) * 100,
+    )
+    return Timing(step_us=step_us, mode="pipelined", basis="unprofiled", pipelined=times)
 
 
 def host_bound_case(**fields: Any) -> CaseAnalysis:

@@ -4,6 +4,11 @@ import importlib.util
 import os
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing here, where the machine may be busy with other things.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 

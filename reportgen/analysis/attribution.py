@@ -72,6 +72,12 @@ class Attribution:
         return first_known(launch, around, own)
 
     @cached_property
+    def activity_frame_of_detail(self) -> Int32:
+        """Return for each activity of the detail pass the frame around its launch, else around its operator."""
+        activities, calls = self.detail.activities, self.detail.calls
+        return first_known(follow(activities.call, calls.frame), follow(activities.operator, self.detail_frame))
+
+    @cached_property
     def call_frame(self) -> Int32:
         """Return for each call the frame around its twin: that of its activities, else of the operator around it."""
         calls, activities = self.timeline.calls, self.timeline.activities

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from reportgen.analysis.alternatives import summarize_alternatives
+from reportgen.analysis.attention_chains import find_attention_chains
 from reportgen.analysis.attribution import Attribution
+from reportgen.analysis.autograd_work import measure_autograd
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
+from reportgen.analysis.clocks import measure_clocks
+from reportgen.analysis.compilations import list_compilations
+from reportgen.analysis.copies import list_copies
+from reportgen.analysis.copy_chains import find_copy_chains, list_user_copies
 from reportgen.analysis.coverage import measure_coverage
 from reportgen.analysis.device_limits import DeviceLimits, limits_of
 from reportgen.analysis.device_time import measure_device_time
@@ -23,6 +29,7 @@ from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
+from reportgen.analysis.optimizer_updates import list_optimizer_updates
 from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps
@@ -150,6 +157,7 @@ class _Context:
             "timing": self.timing,
             "steps": describe_steps(self.steps, self.budget),
             **self._waiting(step_us),
+            **self._patterns(),
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
@@ -158,6 +166,20 @@ class _Context:
             "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),
             "utilisation": measure_utilisation(self.shapes, self.timing, self.inputs.phase, recorded),
             "timeline": draw_timeline(timeline, self.steps, self.mode, self.budget, own_run=recorded is not None),
+        }
+
+    def _patterns(self) -> dict[str, Any]:
+        """Return the fields that hold what rules look for: work that another way of writing it would spare."""
+        attribution, counted = self.attribution, self.counted
+        timeline, budget = attribution.timeline, self.budget
+        return {
+            "copies": list_copies(timeline, counted, budget, self.places),
+            "copy_chains": find_copy_chains(attribution),
+            "user_copies": list_user_copies(attribution),
+            "optimizer_updates": list_optimizer_updates(timeline, counted, budget, self.places),
+            "attention_chains": find_attention_chains(attribution),
+            "compilations": list_compilations(timeline, counted, self.places),
+            "autograd": measure_autograd(attribution),
         }
 
     def _waiting(self, step_us: float | None) -> dict[str, Any]:
@@ -194,6 +216,7 @@ def _without_traces(inputs: CaseInputs) -> CaseAnalysis:
         device_kind="not-recorded" if inputs.device and inputs.device != "cpu" else "host",
         passes=recorded.passes if recorded else (),
         alternatives=summarize_alternatives(recorded),
+        clocks=measure_clocks(recorded),
         notices=collect_notices(recorded, inputs.timeline, inputs.detail, inputs.snapshot),
     )
 

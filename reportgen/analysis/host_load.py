@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from reportgen.analysis.budget_result import BudgetResult
     from reportgen.trace.columns import Trace
 
+# Waits in which the host did something else than issuing work.
+_NOT_ISSUING = frozenset({"sync", "input", "allocator", "build", "stall"})
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HostLoad:
@@ -47,7 +50,10 @@ def measure_host_load(trace: Trace, budget: BudgetResult, blocked_ns: float) -> 
     low = float(np.median(np.maximum(own_us - most / 1e3, 0)))
     high = float(np.median(np.maximum(own_us - least / 1e3, 0)))
     if budget.budget.basis == "unprofiled":
-        low, high = min(low, budget.budget.step_us), min(high, budget.budget.step_us)
+        # Of the step without the profiler, what is left beside the waits that have a cause of their own.
+        others_us = sum(row.us_per_step for row in budget.budget.parts if row.name in _NOT_ISSUING)
+        most_us = budget.budget.step_us - others_us
+        low, high = min(low, most_us), min(high, most_us)
     return HostLoad(low_us=low, middle_us=(low + high) / 2, high_us=high)
 
 

@@ -583,6 +583,109 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     lanes: tuple[Lane, ...]
 
 
+class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Copies of one direction and kind of memory that one operator asked for in one function."""
+
+    direction: Literal["host-to-device", "device-to-host", "device-to-device", "peer-to-peer", "other"]
+    memory: Literal["pageable", "pinned", "device", "unknown"]  # of the host's side; "device" where there is none
+    operator: str | None
+    source: Source | None
+    count_per_step: float
+    bytes_per_step: float | None
+    us_per_step: float
+    # The part during which nothing computes or communicates on the device.
+    exposed_us_per_step: float
+    # Device waits by these copies, drain and refill, the profiler's share taken out.
+    cost_us_per_step: float
+    where: Where | None = None  # the longest of them
+
+
+class CopyChain(msgspec.Struct, frozen=True, kw_only=True):
+    """Copies on the device that read at once what the one before wrote, with nothing between.
+
+    `restores` is True where the last leaves type and strides as the first found them: then all are needless, else all
+    but one. `types` are those of the data before the first and after each copy.
+    """
+
+    num_copies: int
+    restores: bool
+    types: tuple[str, ...]
+    shape: tuple[int, ...]
+    count_per_step: float
+    device_us_per_step: float
+    removable_us_per_step: float
+    source: Source | None
+    where: Where | None = None
+
+
+class UserCopy(msgspec.Struct, frozen=True, kw_only=True):
+    """Copies on the device that the program itself asks for, by a method of the tensor."""
+
+    method: str  # "Tensor.float"
+    shape: tuple[int, ...] | None
+    count_per_step: float
+    device_us_per_step: float
+    source: Source | None
+
+
+class OptimizerUpdate(msgspec.Struct, frozen=True, kw_only=True):
+    """The optimizer's part of a step: what its own span launched."""
+
+    name: str  # "AdamW"
+    activities_per_step: float
+    parameters_per_step: float  # tensors updated
+    device_us_per_step: float
+    host_us_per_step: float  # as the trace shows it, the profiler's share included
+    # Device work in and waits under the span, the profiler's share taken out: what the step would lack without it.
+    extent_us_per_step: float
+    source: Source | None
+    where: Where | None = None  # the first of them
+
+
+class AttentionChain(msgspec.Struct, frozen=True, kw_only=True):
+    """Attention written out: product, softmax over the whole matrix of scores, product, in one function."""
+
+    scores_shape: tuple[int, ...]  # [.., T, S]
+    scores_type: str | None
+    count_per_step: float
+    activities_per_step: float  # from the first product to the last
+    device_us_per_step: float
+    # Of all but the two products: what reading and writing the scores in between takes.
+    between_us_per_step: float
+    scaling_operators: tuple[str, ...]  # between the first product and the softmax
+    source: Source | None
+    where: Where | None = None
+
+
+class Compilation(msgspec.Struct, frozen=True, kw_only=True):
+    """Dynamo's or Inductor's work inside the recorded steps, for one function of the user's."""
+
+    count_per_step: float
+    host_us_per_step: float
+    num_steps: int  # in how many recorded steps it occurs
+    source: Source | None
+    where: Where | None = None
+
+
+class AutogradWork(msgspec.Struct, frozen=True, kw_only=True):
+    """What autograd did in the steps: nodes made by forward operators, and nodes run backward."""
+
+    nodes_per_step: float
+    backward_operators_per_step: float
+    source: Source | None  # the function that made most nodes
+
+
+class Clocks(msgspec.Struct, frozen=True, kw_only=True):
+    """The device's clock beside the timing pass."""
+
+    num_samples: int
+    first_mhz: float | None = None  # median of the first third of the samples
+    last_mhz: float | None = None  # and of the last
+    highest_mhz: float | None = None
+    # Share of the samples with a reason to run slower than asked for, by reason.
+    throttled: dict[str, float] = {}
+
+
 class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     """All numbers of one case. A section that could not be computed is `None` and has a notice."""
 
@@ -617,4 +720,12 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     timeline: Timeline | None = None
     alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
+    copies: tuple[CopyRow, ...] = ()
+    copy_chains: tuple[CopyChain, ...] = ()
+    user_copies: tuple[UserCopy, ...] = ()
+    optimizer_updates: tuple[OptimizerUpdate, ...] = ()
+    attention_chains: tuple[AttentionChain, ...] = ()
+    compilations: tuple[Compilation, ...] = ()
+    autograd: AutogradWork | None = None  # None where no operator was recorded
+    clocks: Clocks | None = None
     notices: tuple[Notice, ...] = ()

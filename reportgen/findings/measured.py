@@ -61,7 +61,7 @@ def _gain(best: Alternative, step_us: float, bound: Gain | None) -> Gain | None:
     if times is None or times.median_us >= step_us:
         return None
     return Gain(
-        at_most_us_per_step=step_us - times.p5_us,
+        at_most_us_per_step=step_us - times.median_us,
         at_least_us_per_step=max(0.0, step_us - times.p95_us),
         share_of_step=(step_us - times.median_us) / step_us,
         step_after_us=times.median_us,
@@ -89,4 +89,7 @@ def _evidence(tried: Alternative) -> Evidence:
 
 
 def _difference(value: float) -> str:
-    return "nothing" if value == 0 else f"{value:.1e} of their norm"
+    """Write a relative difference: per cent of the norm, or its order where it is rounding."""
+    if value == 0:
+        return "nothing"
+    return f"{fmt.share(value, 2)} of their norm"

@@ -66,7 +66,7 @@ def assemble(builder: TableBuilder, info: TraceInfo, notices: tuple[TraceNotice,
         info=info,
         origin_us=origin_ns / 1000,
         origin_text=_microseconds_text(origin_ns),
-        names=tuple(builder.names),
+        names=tuple("" if name is None else str(name) for name in builder.names),
         threads=tuple(
             Thread(process=process, thread=thread, name=builder.thread_names.get((process, thread)))
             for process, thread in builder.threads

@@ -32,12 +32,11 @@ class Borders:
     list_end: int | None  # where the bracket stands that closes the list of events
 
 
-def guess_border(text: bytes) -> int:
-    """Return a place behind an event that another one follows, near the end of `text`; 0 where none is seen."""
-    begin = max(len(text) - _NEAR_THE_END_BYTES, 0)
-    border = 0
-    for match in _BETWEEN_EVENTS.finditer(text, begin):
-        border = match.start() + 1
+def guess_border(text: bytes) -> tuple[int, int] | None:
+    """Return where, near the end of `text`, an event ends and where the next begins; None where no border is seen."""
+    border = None
+    for match in _BETWEEN_EVENTS.finditer(text, max(len(text) - _NEAR_THE_END_BYTES, 0)):
+        border = match.start() + 1, match.end()
     return border
 
 

@@ -10,18 +10,17 @@ import re
 from collections.abc import Sequence
 
 from reportgen.trace.damage import Damage
-from reportgen.trace.decoding import EventDecoder, NotDecoded
+from reportgen.trace.decoding import BLANK, EventDecoder, NotDecoded
 from reportgen.trace.events import AnyEvent
 from reportgen.trace.repair import repair_event
 
 _EVENT_START = re.compile(rb'(?:^|[\[,}])\s*(?=\{\s*"?(?:ph|name|cat|ts|pid|tid)"\s*:)')
 _LIST_END = re.compile(rb'\}\s*(?=\]\s*(?:,\s*"|\}|$))')
-_BLANK = b" \t\r\n,"
 _TOGETHER = 64
 # A start inside a string, or inside a value of an event, begins no event of its own.
 _MOST_FALSE_STARTS = 3
 # No event of any exporter is longer; beyond, text is not searched for the end of the list, nor repaired.
-_LONGEST_EVENT_BYTES = 1 << 20
+LONGEST_EVENT_BYTES = 1 << 20
 _MOST_LIST_ENDS = 8
 
 
@@ -34,8 +33,8 @@ class Salvage:
         self._damage = damage
 
     def take(self, text: bytes) -> int:
-        """Collect the events of `text` but the last, and return where the last begins; 0 where there is only one."""
-        starts = _starts(text)
+        """Collect the events of `text` but the last few; return where these begin, 0 where there are no more."""
+        starts = _starts(text)[:-_MOST_FALSE_STARTS]
         if len(starts) < 2:
             return 0
         self._between(text, starts)
@@ -46,7 +45,7 @@ class Salvage:
         starts = _starts(text)
         self._between(text, starts)
         last = text[starts[-1] :] if starts else text
-        ends = list(_LIST_END.finditer(last, 0, _LONGEST_EVENT_BYTES))[:_MOST_LIST_ENDS]
+        ends = list(_LIST_END.finditer(last, 0, LONGEST_EVENT_BYTES))[:_MOST_LIST_ENDS]
         for end in ends:
             if self._one(last[: end.start() + 1]):
                 return last[end.end() + 1 :]
@@ -54,20 +53,18 @@ class Salvage:
             self._damage.num_lost += not self._one_repaired(last[: ends[0].start() + 1])
             return last[ends[0].end() + 1 :]
         # An event that the file ends in is not lost by damage: that the file is cut off says it.
-        self._damage.is_cut_off |= bool(last.strip(_BLANK)) and not self._one(last)
+        self._damage.is_cut_off |= bool(last.strip(BLANK)) and not self._one(last)
         return None
 
     def _between(self, text: bytes, starts: Sequence[int]) -> None:
         """Collect the events from each start to the next; what follows the last start is left."""
-        for first in range(0, len(starts) - 1, _TOGETHER):
-            last = min(first + _TOGETHER, len(starts) - 1)
-            if not self._one(text[starts[first] : starts[last]]):
-                self._singly(text, starts[first : last + 1])
-
-    def _singly(self, text: bytes, starts: Sequence[int]) -> None:
         index = 0
         while index < len(starts) - 1:
-            index += self._first_of(text, starts[index : index + 1 + _MOST_FALSE_STARTS])
+            last = min(index + _TOGETHER, len(starts) - 1)
+            if self._one(text[starts[index] : starts[last]]):
+                index = last
+            while index < last:
+                index += self._first_of(text, starts[index : index + 1 + _MOST_FALSE_STARTS])
 
     def _first_of(self, text: bytes, starts: Sequence[int]) -> int:
         """Collect the event at the first start, and return how many starts it holds."""
@@ -79,17 +76,17 @@ class Salvage:
 
     def _one(self, text: bytes) -> bool:
         try:
-            self.events += self._decoder.decode(text)
+            self.events += self._decoder.decode(text.strip(BLANK))
         except NotDecoded:
             return False
         return True
 
     def _one_repaired(self, text: bytes) -> bool:
-        if len(text) > _LONGEST_EVENT_BYTES:
+        if len(text) > LONGEST_EVENT_BYTES:
             return False
         attempt = Damage()
         try:
-            repaired = repair_event(text.strip(_BLANK), attempt)
+            repaired = repair_event(text.strip(BLANK), attempt)
             event, attempt.num_values_left_out = self._decoder.decode_by_field(repaired)
         except NotDecoded:
             return False
@@ -100,6 +97,6 @@ class Salvage:
 
 def _starts(text: bytes) -> list[int]:
     starts = [match.end() for match in _EVENT_START.finditer(text)]
-    if starts and text[: starts[0]].strip(_BLANK):
+    if starts and text[: starts[0]].strip(BLANK):
         starts.insert(0, 0)
     return starts

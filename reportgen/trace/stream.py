@@ -12,12 +12,11 @@ from typing import Literal
 from reportgen.trace import envelope
 from reportgen.trace.borders import Borders, find_borders, guess_border
 from reportgen.trace.damage import Damage
-from reportgen.trace.decoding import EventDecoder, NotDecoded
+from reportgen.trace.decoding import BLANK, EventDecoder, NotDecoded
 from reportgen.trace.events import AnyEvent, Top
-from reportgen.trace.salvage import Salvage
+from reportgen.trace.salvage import LONGEST_EVENT_BYTES, Salvage
 from reportgen.trace.source import BLOCK_BYTES
 
-_BLANK = b" \t\r\n,"
 # Text in which no border is found for so long holds no events.
 _LONGEST_BYTES = 4 * BLOCK_BYTES
 
@@ -40,9 +39,10 @@ class EventStream:
     def read(self) -> None:
         """Consume all events; raise `NoTraceError` where the text has none to come."""
         head = envelope.read_head(self._blocks, self._damage)
-        self.layout, self.top, rest = head.layout, head.top, head.rest
+        self.layout, self.top = head.layout, head.top
+        rest = head.rest.lstrip()
         for block in self._blocks:
-            rest = self._take(rest + block)
+            rest = self._take(rest, block)
             if self._tail is not None:
                 break
         else:
@@ -51,17 +51,21 @@ class EventStream:
         if self.layout == "object":
             self._read_tail()
 
-    def _take(self, text: bytes) -> bytes:
-        """Consume the events of `text`, and return what is left for the next piece."""
-        border = guess_border(text)
-        if border and self._decoded(text[:border]):
-            return text[border:]
+    def _take(self, rest: bytes, block: bytes) -> bytes:
+        """Consume the events of the `rest` of the last piece and of a block; return what is left for the next piece."""
+        border = guess_border(block)
+        if border is not None and self._decoded(rest, memoryview(block)[: border[0]]):
+            return block[border[1] :]
+        text = rest + block
         borders = find_borders(text)
         if _is_list_end(text, borders):
             if self._decoded(text[: borders.list_end]):
                 return self._end_list(text, borders)
-        elif borders.last_event_end > len(text) // 2 and self._decoded(text[: borders.last_event_end]):
-            return text[borders.last_event_end :]
+        else:
+            complete, begun = text[: borders.last_event_end], text[borders.last_event_end :].lstrip(BLANK)
+            # More than an event without a border is damage, such as a quote that hides all borders behind it.
+            if len(begun) <= LONGEST_EVENT_BYTES and self._decoded(complete):
+                return begun
         return self._salvaged(text)
 
     def _salvaged(self, text: bytes) -> bytes:
@@ -81,7 +85,7 @@ class EventStream:
                 return
         elif self._decoded(text[: borders.last_event_end]):
             text = text[borders.last_event_end :]
-        if text.strip(_BLANK):
+        if text.strip(BLANK):
             self._tail = self._salvage.finish(text)
             self._consume_salvaged()
         # A list without its bracket is legal where the list is all there is; an object without it is cut off.
@@ -102,9 +106,9 @@ class EventStream:
                 break
         self.top = envelope.merged(self.top, envelope.read_tail(tail, self._damage))
 
-    def _decoded(self, text: bytes) -> bool:
+    def _decoded(self, *parts: bytes | memoryview) -> bool:
         try:
-            events = self._decoder.decode(text)
+            events = self._decoder.decode(*parts)
         except NotDecoded:
             return False
         self._consume(events)

@@ -84,7 +84,7 @@ class TableBuilder:
     """Collect events into the tables of a trace."""
 
     def __init__(self) -> None:
-        self.names: Codes[str] = Codes()
+        self.names: Codes[int | str | None] = Codes()
         self.threads: Codes[tuple[str, str]] = Codes()
         self.signatures: Codes[bytes] = Codes()
         self.dimensions: Codes[tuple[bytes, bytes]] = Codes()
@@ -134,7 +134,7 @@ class TableBuilder:
         duration, _ = to_ns([event.dur for event in events])
         names = self.names
         return {
-            "name": np.array([names[event.name] for event in events], dtype=np.int32),  # type: ignore[index]
+            "name": np.array([names[event.name] for event in events], dtype=np.int32),
             "start_ns": start,
             "end_ns": start + duration,
         }

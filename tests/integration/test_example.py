@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from reportgen.pipeline import Wishes, open_recording, report_of_recording
+from reportgen.pipeline import open_recording
+from reportgen.report.assemble import assemble_recording
 from reportgen.report.model import Report
 from tests.integration.command import ROOT
 
@@ -25,7 +26,7 @@ def _leaves(value, path=""):
 def test_report_json_follows_from_the_recording():
     written = msgspec.json.decode((EXAMPLE / "report.json").read_bytes())
     given = msgspec.json.decode((EXAMPLE / "report.json").read_bytes(), type=Report).input
-    report, _ = report_of_recording(open_recording(EXAMPLE), given, Wishes())
+    report, _ = assemble_recording(open_recording(EXAMPLE), given)
     made = msgspec.json.decode(msgspec.json.encode(report))
 
     # The version rises with each release; everything else is what the recording says.

@@ -1,0 +1,96 @@
+"""From a recording or a trace to the report: every case analysed, all of them judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reportgen import __version__
+from reportgen.analysis.case import analyze_with_step
+from reportgen.analysis.comparison import compare_cases
+from reportgen.analysis.datasheets import with_ceilings
+from reportgen.analysis.inputs import load_recorded, load_traced, traced_devices, traced_environment
+from reportgen.findings.evaluate import evaluate
+from reportgen.recording import Generator
+from reportgen.report.model import Report, ReportInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from reportgen.analysis.case import AnalyzedCase
+    from reportgen.analysis.step_export import StepExport
+    from reportgen.recording import RecordedCase, Recording
+
+GENERATOR = Generator(name="reportgen", version=__version__)
+
+
+def assemble_recording(
+    recording: Recording,
+    given: ReportInput,
+    thresholds: Mapping[str, float] | None = None,
+    stage: Callable[[str], None] = lambda text: None,
+) -> tuple[Report, list[StepExport]]:
+    """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
+
+    The report is dated by the recording and follows from it alone, so that it can be made again. `stage` is told what
+    is done next.
+    """
+    manifest = recording.manifest
+    analyzed = []
+    for case in manifest.cases:
+        stage(f"analysing {case.name}")
+        analyzed.append(_analyze(recording, case))
+    cases = tuple(result.analysis for result in analyzed)
+    report = Report(
+        generator=GENERATOR,
+        created_at=manifest.created_at,
+        input=given,
+        workload=manifest.workload,
+        environment=manifest.environment,
+        devices=tuple(map(with_ceilings, manifest.devices)),
+        cases=cases,
+        comparison=compare_cases(cases),
+    )
+    return _judged(report, manifest.command, thresholds), [result.step for result in analyzed if result.step]
+
+
+def assemble_trace(
+    path: Path,
+    snapshot: Path | None,
+    now: datetime,
+    thresholds: Mapping[str, float] | None = None,
+    stage: Callable[[str], None] = lambda text: None,
+) -> tuple[Report, list[StepExport]]:
+    """Analyse the trace at `path`, judge it, and return the report and the step to draw.
+
+    Raises `InputUnreadable` where the trace or the snapshot yields nothing.
+    """
+    stage(f"reading {path.name}")
+    inputs, info = load_traced(path, snapshot)
+    stage(f"analysing {inputs.name}")
+    result = analyze_with_step(inputs)
+    report = Report(
+        generator=GENERATOR,
+        created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        input=ReportInput(kind="trace", path=path.name),
+        workload=None,
+        environment=traced_environment(info),
+        devices=tuple(map(with_ceilings, traced_devices(info))),
+        cases=(result.analysis,),
+    )
+    return _judged(report, None, thresholds), [result.step] if result.step else []
+
+
+def _analyze(recording: Recording, case: RecordedCase) -> AnalyzedCase:
+    loaded = load_recorded(recording, case)
+    result = analyze_with_step(loaded.inputs)
+    notices = (*result.analysis.notices, *loaded.notices)
+    return result._replace(analysis=msgspec.structs.replace(result.analysis, notices=notices))
+
+
+def _judged(report: Report, rerun: str | None, thresholds: Mapping[str, float] | None) -> Report:
+    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=thresholds)
+    return msgspec.structs.replace(report, findings=findings, rules=rules)
