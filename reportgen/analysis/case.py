@@ -30,6 +30,7 @@ from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.optimizer_updates import list_optimizer_updates
+from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
 from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
 from reportgen.analysis.step_differences import describe_steps
@@ -76,10 +77,11 @@ class CaseInputs:
 
 
 class AnalyzedCase(NamedTuple):
-    """The numbers of a case, and its median step with the events, None where no trace holds a step."""
+    """The numbers of a case, its median step with the events and its replay; None where no trace holds a step."""
 
     analysis: CaseAnalysis
     step: StepExport | None
+    replay: CaseReplay | None = None
 
 
 def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
@@ -88,7 +90,7 @@ def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
 
 
 def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
-    """Compute all numbers of a case and gather its median step, as one who writes both needs them."""
+    """Compute all numbers of a case, gather its median step and make it replayable, for one who needs all three."""
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:
@@ -97,12 +99,16 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
         return AnalyzedCase(msgspec.structs.replace(analysis, timing=timing, memory=memory), None)
     context = _Context.build(inputs, timeline, detail)
     export = export_step(inputs.name, context.attribution, context.steps, context.mode, context.budget)
+    replay = build_case_replay(context.attribution, context.places, context.steps, context.timing, context.budget)
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
         *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
-    return AnalyzedCase(msgspec.structs.replace(analysis, notices=notices, **context.sections()), export)
+    analysis = msgspec.structs.replace(
+        analysis, notices=notices, replay=replay.summary if replay else None, **context.sections()
+    )
+    return AnalyzedCase(analysis, export, replay)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -556,6 +556,19 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True):
     max_relative_difference: float | None = None
 
 
+class ReplaySummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the replayed step reproduces the measured one; `usable` where gains may be read off.
+
+    `base_us` is the replayed step without the profiler. `base_error` is by how much (share) the replay misses what was
+    measured: `step_us` where that is unprofiled, else the profiled step, replayed with the profiler's share left in.
+    """
+
+    base_us: float
+    step_us: float
+    base_error: float
+    usable: bool
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a timeline lane. `part` colours it; `share` of the stretch is filled (binned lanes)."""
 
@@ -720,6 +733,7 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     timeline: Timeline | None = None
     alternatives: tuple[Alternative, ...] = ()
     utilisation: Utilisation | None = None
+    replay: ReplaySummary | None = None
     copies: tuple[CopyRow, ...] = ()
     copy_chains: tuple[CopyChain, ...] = ()
     user_copies: tuple[UserCopy, ...] = ()

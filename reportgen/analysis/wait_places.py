@@ -12,8 +12,9 @@ from reportgen.analysis.links import follow
 from reportgen.analysis.model import WaitPlace
 
 if TYPE_CHECKING:
-    from reportgen.analysis.budget_result import BudgetResult
+    from reportgen.analysis.budget_result import BudgetResult, Waits
     from reportgen.analysis.case_places import CasePlaces
+    from reportgen.trace.columns import Int32
 
 MOST_PLACES = 30
 
@@ -27,9 +28,7 @@ def list_wait_places(budget: BudgetResult, places: CasePlaces) -> tuple[WaitPlac
     waits = budget.waits
     if len(waits.start_ns) == 0:
         return ()
-    frame = places.frames(frame=waits.frame, operator=waits.operator, call=waits.call)
-    nameless = np.flatnonzero(frame < 0)
-    frame[nameless] = places.frames_at((waits.start_ns[nameless] + waits.end_ns[nameless]) // 2)
+    frame = frames_of_waits(waits, places)
     function = follow(frame, places.attribution.frames.user_name)
     group, first = combine(waits.cause, function)
     num_intervals = max(budget.num_intervals, 1)
@@ -52,3 +51,11 @@ def list_wait_places(budget: BudgetResult, places: CasePlaces) -> tuple[WaitPlac
         )
 
     return tuple(place(number) for number in order[:MOST_PLACES])
+
+
+def frames_of_waits(waits: Waits, places: CasePlaces) -> Int32:
+    """Return the row of the detail pass's frames that each wait is put down to, -1 where none is known."""
+    frame = places.frames(frame=waits.frame, operator=waits.operator, call=waits.call)
+    nameless = np.flatnonzero(frame < 0)
+    frame[nameless] = places.frames_at((waits.start_ns[nameless] + waits.end_ns[nameless]) // 2)
+    return frame

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.errors import UsageError
 from reportgen.findings.measured import with_measured_gain
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.findings.ranking import fingerprint_of, rank, severity_of
+from reportgen.findings.replayed import with_exclusions, with_replayed_gain
 from reportgen.findings.rule import Context, Draft, Rule, Verdict
 from reportgen.findings.rules import RULES
 from reportgen.recording import Environment
+
+if TYPE_CHECKING:
+    from reportgen.analysis.replay.case_replay import CaseReplay
 
 
 def evaluate(
@@ -20,12 +25,14 @@ def evaluate(
     *,
     rerun: str | None = None,
     thresholds: Mapping[str, float] | None = None,
+    replays: Mapping[str, CaseReplay] | None = None,
     rules: Sequence[Rule] = RULES,
 ) -> tuple[tuple[Finding, ...], tuple[RuleRecord, ...]]:
     """Judge all cases by all rules.
 
     `rerun` is the command that makes the report again (None for a foreign trace); `thresholds` overrides
-    "RULE.NAME" values and raises `UsageError` for names that no rule has. Cases that failed are not judged.
+    "RULE.NAME" values and raises `UsageError` for names that no rule has. With `replays`, by case, a gain is what the
+    replayed step gives wherever it reproduces the measured one. Cases that failed are not judged.
     """
     values = _threshold_values(rules, thresholds or {})
     findings: list[Finding] = []
@@ -40,8 +47,10 @@ def evaluate(
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict))
             if isinstance(verdict, Verdict):
-                findings += [_finding(rule, case, with_measured_gain(draft, case)) for draft in verdict.drafts]
-    return rank(findings), tuple(records)
+                replay = (replays or {}).get(case.name)
+                drafts = (with_replayed_gain(draft, case, replay) for draft in verdict.drafts)
+                findings += [_finding(rule, case, with_measured_gain(draft, case)) for draft in drafts]
+    return with_exclusions(rank(findings), replays or {}), tuple(records)
 
 
 def run_rule(rule: Rule, context: Context) -> Verdict | Exception:
@@ -100,4 +109,5 @@ def _finding(rule: Rule, case: CaseAnalysis, draft: Draft) -> Finding:
         confidence=draft.confidence,
         merged=draft.merged,
         tries=draft.tries,
+        change=draft.change,
     )

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from reportgen.analysis.model import Source, Where
+from reportgen.analysis.replay.changes import Change
 
 Severity = Literal["high", "medium", "low", "info"]
 Confidence = Literal["high", "medium", "low"]
@@ -60,6 +61,38 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     confidence: Confidence
     merged: tuple[str, ...] = ()
     tries: tuple[str, ...] = ()  # the alternatives by which the runner can measure the gain
+    change: Change | None = None  # the fix as a replay of the step makes it
+
+
+class Fix(msgspec.Struct, frozen=True, kw_only=True):
+    """One fix of a sequence: the step after it, given the ones before, and what limits it then.
+
+    `limits_next` is who is at work for nine tenths of that step; "waits" where host and device wait for each other,
+    None where the step cannot be replayed.
+    """
+
+    finding: str  # its id
+    edit: str
+    step_after_us: float
+    method: Literal["measured", "replay", "roofline", "bound"]
+    limits_next: Literal["host", "device", "waits"] | None = None
+
+
+class FixSequence(msgspec.Struct, frozen=True, kw_only=True):
+    """The fixes of one case, each the one that gives most after those before it.
+
+    `step_us` is the step as it is, `device_after_us` how long the busiest stream works in the step that is left, and
+    `roof_us` what the step's work takes at the device's limits, None where not known. `left_out` are findings with a
+    gain that nothing tells once other fixes are made.
+    """
+
+    case: str
+    step_us: float
+    fixes: tuple[Fix, ...] = ()
+    limits_now: Literal["host", "device", "waits"] | None = None
+    device_after_us: float | None = None
+    roof_us: float | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from reportgen.analysis.model import CaseAnalysis, Source, Where
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.model import Confidence, Evidence, Gain, Severity
 from reportgen.recording import Environment
 
@@ -64,6 +65,8 @@ class Draft:
     merged: tuple[str, ...] = ()
     # Alternatives that make the change, the likeliest first; one that was tried and is faster gives the gain.
     tries: tuple[str, ...] = ()
+    # The fix as a replay of the step makes it; None where no replay can.
+    change: Change | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

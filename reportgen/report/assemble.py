@@ -12,11 +12,12 @@ from reportgen.analysis.comparison import compare_cases
 from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.inputs import load_recorded, load_traced, traced_devices, traced_environment
 from reportgen.findings.evaluate import evaluate
+from reportgen.findings.sequence import order_fixes
 from reportgen.recording import Generator
 from reportgen.report.model import Report, ReportInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -32,11 +33,12 @@ def assemble_recording(
     given: ReportInput,
     thresholds: Mapping[str, float] | None = None,
     stage: Callable[[str], None] = lambda text: None,
+    only_rules: Sequence[str] = (),
 ) -> tuple[Report, list[StepExport]]:
     """Analyse every case of `recording`, judge them, and return the report and the steps to draw.
 
     The report is dated by the recording and follows from it alone, so that it can be made again. `stage` is told what
-    is done next.
+    is done next. `only_rules` are those whose fixes are put one after the other, in this order; none: all.
     """
     manifest = recording.manifest
     analyzed = []
@@ -54,7 +56,9 @@ def assemble_recording(
         cases=cases,
         comparison=compare_cases(cases),
     )
-    return _judged(report, manifest.command, thresholds), [result.step for result in analyzed if result.step]
+    return _judged(report, manifest.command, thresholds, analyzed, only_rules), [
+        result.step for result in analyzed if result.step
+    ]
 
 
 def assemble_trace(
@@ -63,6 +67,7 @@ def assemble_trace(
     now: datetime,
     thresholds: Mapping[str, float] | None = None,
     stage: Callable[[str], None] = lambda text: None,
+    only_rules: Sequence[str] = (),
 ) -> tuple[Report, list[StepExport]]:
     """Analyse the trace at `path`, judge it, and return the report and the step to draw.
 
@@ -81,7 +86,7 @@ def assemble_trace(
         devices=tuple(map(with_ceilings, traced_devices(info))),
         cases=(result.analysis,),
     )
-    return _judged(report, None, thresholds), [result.step] if result.step else []
+    return _judged(report, None, thresholds, (result,), only_rules), [result.step] if result.step else []
 
 
 def _analyze(recording: Recording, case: RecordedCase) -> AnalyzedCase:
@@ -91,6 +96,14 @@ def _analyze(recording: Recording, case: RecordedCase) -> AnalyzedCase:
     return result._replace(analysis=msgspec.structs.replace(result.analysis, notices=notices))
 
 
-def _judged(report: Report, rerun: str | None, thresholds: Mapping[str, float] | None) -> Report:
-    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=thresholds)
-    return msgspec.structs.replace(report, findings=findings, rules=rules)
+def _judged(
+    report: Report,
+    rerun: str | None,
+    thresholds: Mapping[str, float] | None,
+    analyzed: Sequence[AnalyzedCase],
+    only_rules: Sequence[str],
+) -> Report:
+    replays = {result.analysis.name: result.replay for result in analyzed if result.replay is not None}
+    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=thresholds, replays=replays)
+    fixes = order_fixes(report.cases, findings, replays, only=only_rules)
+    return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)

@@ -8,7 +8,7 @@ import msgspec
 
 from reportgen.analysis.comparison import Comparison
 from reportgen.analysis.model import CaseAnalysis, Notice
-from reportgen.findings.model import Finding, RuleRecord
+from reportgen.findings.model import Finding, FixSequence, RuleRecord
 from reportgen.recording import Device, Environment, Generator, WorkloadInfo
 
 SCHEMA_VERSION = "1.0"
@@ -36,5 +36,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     cases: tuple[CaseAnalysis, ...]
     comparison: Comparison | None = None
     findings: tuple[Finding, ...] = ()
+    fixes: tuple[FixSequence, ...] = ()
     rules: tuple[RuleRecord, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -16,7 +16,8 @@ WORKLOAD = Path(__file__).parent / "workloads" / "memory_cases.py"
 ROOT = Path(__file__).parents[2]
 CASES = ("decode", "train", "naive-attention")
 
-# Counts as plainly as can be: a warm lap, then the counters of another.
+# Counts as plainly as can be: warm steps, then the counters of those that follow. Going back to the start of a lap is
+# no part of a step, and holds two caches for a moment.
 COUNTING = """
 import json, pathlib, sys, torch
 from reportgen.workload import load_workload
@@ -24,15 +25,15 @@ workload = load_workload(pathlib.Path(sys.argv[1]))
 case = next(case for case in workload.cases if case.name == sys.argv[2])
 device = torch.device("cuda")
 step = workload.build(case, device)
-def lap():
-    for index in range(20):
+def steps(first, last):
+    for index in range(first, last):
         if step.before is not None:
             step.before(index)
         step.run()
     torch.cuda.synchronize()
-lap()
+steps(0, 20)
 torch.cuda.reset_peak_memory_stats()
-lap()
+steps(20, 40)
 def total(tensors):
     return sum({it.data_ptr(): it.untyped_storage().nbytes() for it in tensors if it.is_cuda}.values())
 trained = [it for it in step.model.parameters() if it.requires_grad]

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from reportgen.trace.columns import Int64, Trace
 
 _ROUNDS = 12
+# The host of one and the same machine was up to this many times slower from one run to the next.
+MOST_PACE = 2.0
+# A base as near as this is left as it is.
+NEAR = 0.002
 
 
 def build_replay(
@@ -52,7 +56,7 @@ def build_replay(
     programs: tuple[Program, ...]
     timed = timing is not None and timing.basis == "unprofiled"
     if timing is not None and timed and timing.step_us:
-        program = _anchored(draft, timing.step_us * 1e3)
+        program = _paced(_anchored(draft, timing.step_us * 1e3), timing)
         programs = (program, program, program)
         error = abs(measure_period_ns(program) / (timing.step_us * 1e3) - 1)
     else:
@@ -110,6 +114,36 @@ def _anchored(draft: _Draft, step_ns: float) -> Program:
         else:
             high = scale
     return draft.program(middle * (low + high) / 2)
+
+
+def _paced(program: Program, timing: Timing) -> Program:
+    """Return the program with its host as quick as in the timing pass.
+
+    What recording cost aside, the recorded steps may be any of those that were timed: where the program takes as long
+    as some of them do, all host time is scaled until it takes what `timing` says. One outside their spread is left.
+    """
+    times = timing.drained if timing.mode == "drained" else timing.pipelined
+    step_ns, period_ns = (timing.step_us or 0.0) * 1e3, measure_period_ns(program)
+    if (
+        times is None
+        or abs(period_ns - step_ns) <= NEAR * step_ns
+        or not times.p5_us * 1e3 <= period_ns <= times.p95_us * 1e3
+    ):
+        return program
+    low, high = 1 / MOST_PACE, MOST_PACE
+    for _ in range(_ROUNDS):
+        pace = (low + high) / 2
+        if measure_period_ns(_with_pace(program, pace)) > step_ns:
+            high = pace
+        else:
+            low = pace
+    return _with_pace(program, (low + high) / 2)
+
+
+def _with_pace(program: Program, pace: float) -> Program:
+    host = program.host
+    paced = dataclasses.replace(host, stretch_ns=host.stretch_ns * pace, call_ns=host.call_ns * pace)
+    return dataclasses.replace(program, host=paced)
 
 
 def _costs(trace: Trace, sequence: Sequence, device: int) -> tuple[Float64, Float64]:

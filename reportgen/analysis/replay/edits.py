@@ -11,6 +11,7 @@ from reportgen.analysis.replay.program import NOTHING, HostEvents, Jobs, Program
 from reportgen.analysis.spans import covered, union
 
 if TYPE_CHECKING:
+    from reportgen.analysis.replay.program import Float64
     from reportgen.trace.columns import Bool, Int64
 
 
@@ -49,9 +50,7 @@ class ShortenHost:
     def apply(self, program: Program) -> Program:
         """Shorten each stretch by its share that lies in the spans."""
         host = program.host
-        spans = union(self.start_ns, self.end_ns)
-        length = np.maximum(host.stretch_end_ns - host.stretch_start_ns, 1)
-        share = covered(spans, host.stretch_start_ns, host.stretch_end_ns) / length
+        share = _share_in(host, self.start_ns, self.end_ns)
         return _with_host(program, stretch_ns=host.stretch_ns * (1 - share * (1 - self.keep)))
 
 
@@ -147,7 +146,14 @@ class FuseKernels:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchAsGraph:
-    """Each step is issued as one launch; the device does what it did, one activity behind the other."""
+    """Each step is issued as one launch; the device does what it did, one activity behind the other.
+
+    Host time between `start_ns` and `end_ns` (of the trace, spans in any order) is not the cost of issuing work, and
+    stays.
+    """
+
+    start_ns: Int64 = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    end_ns: Int64 = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def apply(self, program: Program) -> Program:
         """Leave one launch of host time a step; a graph holds no waits of the host."""
@@ -158,13 +164,19 @@ class LaunchAsGraph:
         call_ns[launches[first]] = program.launch_ns
         program = _with_host(
             program,
-            stretch_ns=np.zeros(len(host.call)),
+            stretch_ns=host.stretch_ns * _share_in(host, self.start_ns, self.end_ns),
             call_ns=call_ns,
             wait_job=np.full(len(host.call), NOTHING),
         )
         typical = np.full(len(jobs.stream), program.latency_ns)
         gap_ns = np.minimum(jobs.gap_ns, program.gap_ns)
         return _with_jobs(program, latency_ns=typical, from_start=np.zeros(len(typical), dtype=bool), gap_ns=gap_ns)
+
+
+def _share_in(host: HostEvents, start_ns: Int64, end_ns: Int64) -> Float64:
+    """Return which share of each stretch lies in the spans."""
+    length = np.maximum(host.stretch_end_ns - host.stretch_start_ns, 1)
+    return np.asarray(covered(union(start_ns, end_ns), host.stretch_start_ns, host.stretch_end_ns) / length)
 
 
 def _with_host(program: Program, **columns: object) -> Program:

@@ -64,6 +64,13 @@ class Replay:
             high_us=max(high, middle) * (1 + self.wander),
         )
 
+    def program_with(self, edits: Sequence[Edit]) -> Program:
+        """Return the step's program with `edits` made one after the other."""
+        program = self.program
+        for edit in edits:
+            program = edit.apply(program)
+        return program
+
     def gain_us(self, edits: Sequence[Edit], given: Sequence[Edit] = ()) -> Interval:
         """Return what `edits` take off the step after the edits `given`; negative gains are kept."""
         gains = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen import formatting as fmt
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -82,6 +83,7 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
         confidence="high",
         gain=_gain(context, allocator),
         severity=None if allocator.cost_us_per_step is not None else "medium",
+        change=Change(kind="keep-memory"),
         source=allocator.source,
         beware=f"The longest call lies {place_of(allocator.source)}." if allocator.source else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
+from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_applicable, passed
 from reportgen.findings.shape_faults import (
@@ -97,6 +98,7 @@ def _draft(context: Context, row: Operator, cost_us: float, strides: tuple[str, 
         beware="A checkpoint must be loaded into the padded weight, and the added outputs must never be chosen.",
         confidence="high" if "same step" in rate[1] else "medium",
         gain=device_gain(case, max(most_us, cost_us), cost_us, "pad the odd dimension"),
+        change=Change(kind="scale-operators", operators={operator_key(row): expected_us / device_us(row)}),
         source=row.source,
         identity=(row.name, *strides, fmt.shapes(row.input_shapes, row.input_types, row.name)),
     )

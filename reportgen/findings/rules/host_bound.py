@@ -6,6 +6,7 @@ import dataclasses
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Budget, CaseAnalysis, Launching
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import (
@@ -87,6 +88,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         beware=_beware(case),
         confidence="low",
         gain=gain,
+        change=Change(kind="launch-as-graph"),
         tries=("cuda-graph",) if _fits_a_graph(case) else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import WaitPlace
+from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -80,6 +81,7 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
             resource="host",
             edit="remove the stretch of host code",
         ),
+        change=Change(kind="remove-stall", place=place_key(place.source)),
         source=place.source,
         where=(place.where,) if place.where else (),
         identity=(place.source.function if place.source else "", place.operator or ""),

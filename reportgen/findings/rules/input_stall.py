@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -68,6 +69,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
         gain=bounded_gain(
             step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="prefetch the input"
         ),
+        change=Change(kind="prefetch-input"),
         source=source,
         identity=(source.function if source else "loader",),
     )

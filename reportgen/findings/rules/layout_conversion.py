@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
+from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import (
     Context,
@@ -95,6 +96,11 @@ def _draft(context: Context, converting: list[Operator], cost_us: float) -> Draf
         beware="Measure it: other operators, group normalisation for one, can lose more than the convolutions gain.",
         confidence="low",
         gain=device_gain(case, cost_us, 0.0, "channels-last"),
+        change=Change(
+            kind="scale-operators",
+            is_limit=True,
+            operators={operator_key(row): 1 - beside_main_us(row) / device_us(row) for row in converting},
+        ),
         source=first.source,
         identity=("convolution",),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
+from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.analysis.roofline import LATENCY_US
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
@@ -100,6 +101,11 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         confidence="low",
         severity="low",  # the roof is a bound, no promise
         gain=device_gain(case, headroom_us(first), 0.0, "bring the operator to its roof"),
+        change=Change(
+            kind="scale-operators",
+            is_limit=True,
+            operators={operator_key(first): 1 - headroom_us(first) / device_us(first)},
+        ),
         source=first.source,
         identity=(first.name, fmt.shapes(first.input_shapes, first.input_types, first.name)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import FirstVisit, Timing
+from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -77,6 +78,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         gain=bounded_gain(
             step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the first-visit cost"
         ),
+        change=Change(kind="build-once"),
         source=visit.source,
         identity=(visit.operator,),
         tries=("sdpa-flash",) if _is_attention(visit) else (),

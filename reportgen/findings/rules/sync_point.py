@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Sync
+from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -55,11 +56,9 @@ def judge(context: Context) -> Verdict:
 
 def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
     """Group by the function that one edit would change, else by the call."""
-    groups: dict[tuple[str, ...], list[Sync]] = {}
+    groups: dict[str, list[Sync]] = {}
     for sync in syncs:
-        source = sync.source
-        key = (source.file, source.function) if source else (sync.call, sync.operator or "")
-        groups.setdefault(key, []).append(sync)
+        groups.setdefault(place_key(sync.source, sync.call, sync.operator), []).append(sync)
     return list(groups.values())
 
 
@@ -99,6 +98,7 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
         gain=bounded_gain(
             step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the synchronizations"
         ),
+        change=Change(kind="remove-syncs", place=place_key(dearest.source, dearest.call, dearest.operator)),
         source=dearest.source,
         where=tuple(sync.where for sync in group if sync.where is not None)[:3],
         identity=(dearest.source.function if dearest.source else dearest.call, dearest.operator or ""),

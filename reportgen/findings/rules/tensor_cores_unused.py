@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
+from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_applicable, passed
 from reportgen.findings.shape_faults import (
@@ -75,6 +76,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
         beware="This changes the numbers that come out: compare the loss or the outputs before and after.",
         confidence="medium" if is_known else "low",
         gain=device_gain(case, max(total_us - memory_us, cost_us), cost_us, "allow TF32"),
+        change=Change(kind="scale-operators", operators={operator_key(row): 1 - cost_us / total_us for row in guilty}),
         source=first.source,
         identity=("fp32",),
     )

@@ -1,0 +1,99 @@
+"""Gains that were replayed: the model of the step was run again with the fix made."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reportgen import formatting as fmt
+from reportgen.findings.model import Evidence, Gain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.analysis.replay.case_replay import CaseReplay
+    from reportgen.findings.model import Finding
+    from reportgen.findings.rule import Draft
+
+# A fix contains another where less than this share of the other's gain is left after it.
+LEFT_BY_EXCLUDING = 0.1
+# Findings of a case that are held against each other, the most important first.
+MOST_PAIRED = 8
+
+
+def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | None) -> Draft:
+    """Put the replayed gain in place of the draft's bound, where the replay reproduces the measured step.
+
+    Of a fix whose change is a limit only the upper bound is certain: there the gain stays one by the roofline. A
+    replayed gain of 0 is an answer: the fix takes away what nobody waits for.
+    """
+    step_us = case.timing.step_us if case.timing else None
+    bound, change = draft.gain, draft.change
+    if replay is None or change is None or bound is None or not step_us:
+        return draft
+    if not replay.is_usable:
+        missed = fmt.share(replay.summary.base_error)
+        text = f"the replayed step misses the measured one by {missed}, so the gain is a bound"
+        return dataclasses.replace(draft, evidence=(*draft.evidence, Evidence(text=text)))
+    if not replay.knows(change):
+        return draft
+    low_us, middle_us, high_us = (min(max(us, 0.0), step_us) for us in replay.gain_us(change))
+    text = f"replayed with the fix made, the step takes {fmt.step_time(step_us - middle_us)}"
+    gain = msgspec.structs.replace(
+        bound,
+        at_most_us_per_step=high_us,
+        at_least_us_per_step=0.0 if change.is_limit else low_us,
+        share_of_step=middle_us / step_us,
+        step_after_us=step_us - middle_us,
+        method="roofline" if change.is_limit else "replay",
+    )
+    return dataclasses.replace(
+        draft,
+        gain=gain,
+        evidence=(*draft.evidence, Evidence(text=text, value=step_us - middle_us, unit="us")),
+        confidence="medium" if draft.confidence == "low" and not change.is_limit else draft.confidence,
+    )
+
+
+def with_exclusions(findings: Sequence[Finding], replays: Mapping[str, CaseReplay]) -> tuple[Finding, ...]:
+    """Fill `Gain.excludes`: the findings that have next to nothing left to give once a fix is made."""
+    excludes: dict[str, tuple[str, ...]] = {}
+    for case, replay in replays.items():
+        if replay.is_usable and replay.is_quick:
+            mine = [finding for finding in findings if finding.case == case and _is_replayed(finding)]
+            excludes |= _excluded(mine[:MOST_PAIRED], replay)
+    return tuple(
+        msgspec.structs.replace(finding, gain=_with_excludes(finding.gain, excludes[finding.id]))
+        if finding.gain and excludes.get(finding.id)
+        else finding
+        for finding in findings
+    )
+
+
+def _is_replayed(finding: Finding) -> bool:
+    gain = finding.gain
+    return finding.change is not None and gain is not None and bool(gain.share_of_step)
+
+
+def _excluded(findings: Sequence[Finding], replay: CaseReplay) -> dict[str, tuple[str, ...]]:
+    alone = {one.id: replay.gain_us(one.change).middle_us for one in findings if one.change}
+    found = {}
+    for first in findings:
+        inside = [
+            other.id
+            for other in findings
+            if other is not first
+            and first.change
+            and other.change
+            and 0 < alone[other.id] <= alone[first.id]
+            and replay.gain_us(other.change, (first.change,)).middle_us < LEFT_BY_EXCLUDING * alone[other.id]
+        ]
+        found[first.id] = tuple(inside)
+    return found
+
+
+def _with_excludes(gain: Gain, excludes: tuple[str, ...]) -> Gain:
+    return msgspec.structs.replace(gain, excludes=excludes)

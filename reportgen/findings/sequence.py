@@ -1,0 +1,115 @@
+"""One fix after another: the step after each, given the ones before, and what limits it next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.findings.model import Fix, FixSequence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.analysis.replay.case_replay import CaseReplay
+    from reportgen.analysis.replay.changes import Change
+    from reportgen.findings.model import Finding
+
+# Fixes shown of a case, and the share of the step under which one is not worth a line.
+MOST_FIXES = 8
+LEAST_SHARE = 0.005
+
+
+def order_fixes(
+    cases: Sequence[CaseAnalysis],
+    findings: Sequence[Finding],
+    replays: Mapping[str, CaseReplay],
+    *,
+    only: Sequence[str] = (),
+) -> tuple[FixSequence, ...]:
+    """Return for each case with a gain its fixes in order of what they give after one another.
+
+    With `only`, names of rules, it is the fixes of those in that order.
+    """
+    found = []
+    for case in cases:
+        step_us = case.timing.step_us if case.timing else None
+        mine = [finding for finding in findings if finding.case == case.name and _promises(finding)]
+        if only:
+            mine = sorted((one for one in mine if one.rule in only), key=lambda one: only.index(one.rule))
+        if step_us and mine:
+            found.append(_Sequencer(case, step_us, replays.get(case.name)).order(mine, keep=bool(only)))
+    return tuple(found)
+
+
+def _promises(finding: Finding) -> bool:
+    gain = finding.gain
+    return gain is not None and gain.step_after_us is not None and gain.resource != "memory"
+
+
+class _Sequencer:
+    """The steps of one case. A measured gain counts where its fix comes first; after that the replay's ratio does."""
+
+    def __init__(self, case: CaseAnalysis, step_us: float, replay: CaseReplay | None) -> None:
+        self._case, self._step_us = case, step_us
+        self._replay = replay if replay is not None and replay.is_usable else None
+
+    def order(self, findings: list[Finding], *, keep: bool) -> FixSequence:
+        fixes: list[Fix] = []
+        made: list[Change] = []
+        now_us, left = self._step_us, list(findings)
+        while left and len(fixes) < MOST_FIXES:
+            steps = [(self._after_us(one, now_us, made), number) for number, one in enumerate(left)]
+            known = [(us, number) for us, number in steps if us is not None]
+            if not known:
+                break
+            after_us, number = known[0] if keep else min(known)
+            if not keep and now_us - after_us < LEAST_SHARE * self._step_us:
+                break
+            chosen = left.pop(number)
+            if self._can_replay(chosen) and chosen.change is not None:
+                made.append(chosen.change)
+            fixes.append(self._fix(chosen, after_us, made, is_first=not fixes))
+            now_us = after_us
+            if not made:  # nothing says what the others give after a fix that cannot be replayed
+                break
+        return self._sequence(fixes, made, left)
+
+    def _after_us(self, finding: Finding, now_us: float, made: list[Change]) -> float | None:
+        """Return the step once `finding` is fixed too, None where nothing tells."""
+        gain = finding.gain
+        if not made and gain is not None and (self._replay is None or gain.method == "measured"):
+            return gain.step_after_us
+        if self._replay is None or finding.change is None or not self._can_replay(finding):
+            return None
+        before_us = self._replay.step_us(made)
+        after_us = self._replay.step_us((*made, finding.change))
+        return now_us * after_us / before_us if made and before_us > 0 else now_us - (before_us - after_us)
+
+    def _can_replay(self, finding: Finding) -> bool:
+        return self._replay is not None and finding.change is not None and self._replay.knows(finding.change)
+
+    def _fix(self, finding: Finding, after_us: float, made: list[Change], *, is_first: bool) -> Fix:
+        method = finding.gain.method if finding.gain else "bound"
+        if method == "none":
+            method = "bound"
+        if not is_first and method == "measured":
+            method = "replay"
+        return Fix(
+            finding=finding.id,
+            edit=(finding.gain.edit if finding.gain else None) or finding.rule,
+            step_after_us=max(after_us, 0.0),
+            method=method,
+            limits_next=self._replay.limit(made) if self._replay and made else None,
+        )
+
+    def _sequence(self, fixes: list[Fix], made: list[Change], left: list[Finding]) -> FixSequence:
+        replay, utilisation = self._replay, self._case.utilisation
+        return FixSequence(
+            case=self._case.name,
+            step_us=self._step_us,
+            fixes=tuple(fixes),
+            limits_now=replay.limit() if replay else None,
+            device_after_us=replay.device_us(made) if replay and fixes and len(made) == len(fixes) else None,
+            roof_us=utilisation.roof_us_per_step if utilisation else None,
+            left_out=tuple(finding.id for finding in left),
+        )
