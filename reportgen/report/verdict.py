@@ -118,7 +118,7 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
     if kind == "cpu" and not any(cases.work_us(case) for case in members):
         return f"No operator ran in the recorded steps, which take {_steps(shown, alone=alone)}."
     if kind == "cpu":
-        return f"The step is the host’s own work: operators run {works}."
+        return f"The step is the host’s own work: operators run {_largest(shown, alone=alone)}."
     if kind == "work":
         return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}."
     if kind == "undecided":
@@ -130,6 +130,20 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
 
 def _steps(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
     return fmt.listing([f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}" for case in shown])
+
+
+def _largest(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    """Say how long operators run in each case, and which of them takes the most host time of its own."""
+    texts = []
+    for case in shown:
+        most = max(case.operators.items, key=lambda item: item.share_of_host or 0.0, default=None)
+        named = (
+            f" ({fmt.operator_name(most.name, 40)} {fmt.share(most.share_of_host)})"
+            if most and most.share_of_host
+            else ""
+        )
+        texts.append(f"{_work_of_step(case)}{_where(case, alone)}{named}")
+    return fmt.listing(texts)
 
 
 def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:

@@ -38,7 +38,7 @@ def view_actions(report: Report, medium: Medium) -> Actions:
             cells=(
                 Cell(text=finding.id, strong=True, href=f"#{finding.id}"),
                 Cell(text=cases.label(finding.case)),
-                Cell(text=cases.sentence(fmt.legible(finding.action, 300))),
+                Cell(text=findings.clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
                 Cell(text=findings.method_words(finding.gain)),

@@ -85,7 +85,8 @@ def _environment(report: Report) -> list[tuple[str, str]]:
         if value
     ]
     rows = [("Device", "; ".join(_device(device) for device in report.devices[:2]) or _no_device(report))]
-    ceilings = [text for device in report.devices[:1] if (text := _ceilings(device))]
+    used = {item.ceiling for case in report.cases for item in case.operators.items if item.ceiling}
+    ceilings = [text for device in report.devices[:1] if (text := _ceilings(device, used))]
     rows.append(("Ceilings", ceilings[0] if ceilings else fmt.NOT_RECORDED))
     rows.append(("Host", fmt.legible(", ".join(host), 90) if host else fmt.NOT_RECORDED))
     rows.append(("Software", fmt.legible(", ".join(software), 90) if software else fmt.NOT_RECORDED))
@@ -109,12 +110,11 @@ def _device(device: Device) -> str:
     return ", ".join(parts)
 
 
-def _ceilings(device: Device) -> str | None:
+def _ceilings(device: Device, used: set[str]) -> str | None:
     ceilings = device.ceilings
-    parts = [
-        f"{fmt.flop_rate(rate)} ({fmt.legible(kind, 20)})"
-        for kind, rate in list(ceilings.matmul_flops_per_s.items())[:2]
-    ]
+    rates = ceilings.matmul_flops_per_s.items()
+    told = [pair for pair in rates if pair[0] in used] or list(rates)[:2]
+    parts = [f"{fmt.flop_rate(rate)} ({fmt.legible(kind, 20)})" for kind, rate in told[:3]]
     if ceilings.copy_bytes_per_s:
         parts.append(fmt.byte_rate(ceilings.copy_bytes_per_s))
     if not parts:

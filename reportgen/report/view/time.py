@@ -34,7 +34,8 @@ class Time:
 
 def view_time(report: Report, medium: Medium) -> Time:
     """Return the section's tables."""
-    by_gaps = sorted(report.cases, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
+    waiting = [case for case in report.cases if not medium.is_print or (case.gaps and case.gaps.us_per_step > 0)]
+    by_gaps = sorted(waiting, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
     most = 2 if medium.is_print else len(by_gaps)
     number = len(report.cases)
     places = tuple(table for case in by_gaps[:most] if (table := waits.places_table(case, number, medium)))

@@ -49,8 +49,8 @@ def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
     over = f" over {fmt.duration(gaps.threshold_us)}" if gaps.threshold_us is not None else ""
     longest = "the longest" if num_shown == 1 else f"the {fmt.spelled(num_shown)} longest"
     return (
-        f"{longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, in all "
-        f"{fmt.duration(gaps.us_per_step)} a step, as the trace shows them."
+        f"{longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, as the trace shows them. "
+        f"All gaps are {fmt.duration(gaps.us_per_step)} of the step’s budget."
     )
 
 
