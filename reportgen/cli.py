@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen import __version__, arguments
+from reportgen import __version__, arguments, night_arguments
 from reportgen.arguments import Command
 from reportgen.errors import ReportgenError, UsageError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from reportgen.pipeline import Wishes, Written
 
+GATE = 1
 FAILED = 3
 DEFECT = 70
 INTERRUPTED = 130
@@ -117,6 +118,17 @@ def _render(parsed: argparse.Namespace) -> int:
     return _report(parsed, lambda wishes: render_recording(parsed.recording, wishes))
 
 
+def _whatif(parsed: argparse.Namespace) -> int:
+    from reportgen.display import watching
+    from reportgen.pipeline import Wishes, what_if
+    from reportgen.report.whatif import render_fixes
+
+    with watching(quiet=parsed.quiet) as progress:
+        report = what_if(parsed.report, parsed.remove, Wishes(progress=progress))
+    _print(render_fixes(report).rstrip())
+    return 0
+
+
 def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> int:
     """Make a report as the options of `add_report` want it, print what it left, and return the exit code."""
     from reportgen.display import watching
@@ -144,11 +156,15 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
 
 
 def _summarize(written: Written) -> None:
-    import shutil
-
     from reportgen.report.terminal import render_terminal
 
-    _print(render_terminal(written.report, width=min(100, shutil.get_terminal_size((100, 24)).columns)))
+    _print(render_terminal(written.report, width=_columns()))
+
+
+def _columns() -> int:
+    import shutil
+
+    return min(100, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _open(paths: Sequence[Path]) -> None:
@@ -156,6 +172,28 @@ def _open(paths: Sequence[Path]) -> None:
 
     if paths:
         webbrowser.open(paths[0].resolve().as_uri())
+
+
+def _compare(parsed: argparse.Namespace) -> int:
+    from reportgen.history.compare import compare_reports, read_report
+    from reportgen.history.text import render_text
+    from reportgen.pipeline import write_comparison
+
+    paths = (str(parsed.base), str(parsed.new))
+    difference = compare_reports(read_report(parsed.base), read_report(parsed.new), paths)
+    formats = parsed.formats or night_arguments.COMPARISON_FORMATS
+    written, missing = write_comparison(difference, parsed.output, formats)
+    if not parsed.quiet:
+        _print(render_text(difference, width=_columns()))
+    for line in missing:
+        _complain(line)
+    for path in written:
+        _print(path)
+    if parsed.open:
+        _open(written)
+    if missing and "pdf" in (parsed.formats or ()):
+        return FAILED
+    return GATE if night_arguments.fails(difference, parsed.gates) else 0
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -208,6 +246,16 @@ COMMANDS: dict[str, Command] = {
         summary="write the documents of a recording again; needs no GPU and no torch",
         options=(arguments.add_recording, arguments.add_output_beside, arguments.add_report),
         call=_render,
+    ),
+    "whatif": Command(
+        summary="the step after each fix in turn, and what limits next",
+        options=(arguments.add_whatif,),
+        call=_whatif,
+    ),
+    "compare": Command(
+        summary="what changed between two reports, with noise taken into account",
+        options=(night_arguments.add_two_reports, arguments.add_output, night_arguments.add_comparison),
+        call=_compare,
     ),
     "list": Command(summary="list the workloads found, without importing them", options=(), call=_list),
     "doctor": Command(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reportgen.errors import UsageError
+from reportgen.errors import UsageError, did_you_mean
 from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
+    from reportgen.history.model import ReportDifference
     from reportgen.report.model import Report
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
@@ -133,6 +134,36 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
     return _report_trace(path, snapshot, parent, wishes)
 
 
+def what_if(path: Path, rules: Sequence[str], wishes: Wishes) -> Report:
+    """Return the report in `path` judged anew, the fixes of `rules` put one after the other in that order; none: all.
+
+    Raises `InputUnreadable` where the recording or the trace that the report was made from does not lie where the
+    report says, `UsageError` for a rule that there is not.
+    """
+    from reportgen.report.assemble import assemble_recording, assemble_trace
+    from reportgen.report.json import read_input
+
+    _check_rules(rules)
+    given, source = read_input(path)
+    if given.kind == "trace":
+        report, _ = assemble_trace(source, None, wishes.now(), wishes.thresholds, _stages(wishes), rules)
+    else:
+        recording = open_recording(source)
+        report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes), rules)
+    return report
+
+
+def _check_rules(names: Sequence[str]) -> None:
+    from reportgen.findings.rules import RULES
+
+    known = [rule.id for rule in RULES]
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"no rule is called {name!r}.{did_you_mean(name, known) or ' There are ' + ', '.join(known)}"
+            )
+
+
 def open_recording(path: Path) -> Recording:
     """Open the recording in `path` or in the folder "recording" inside; raise `InputUnreadable` where there is none."""
     inside = path / RECORDING_FOLDER
@@ -209,6 +240,23 @@ def _possible(wishes: Wishes, report: Report, folder: Path) -> tuple[tuple[str, 
         again = "analyze the trace again" if report.input.kind == "trace" else f"reportgen render {folder}"
         return tuple(name for name in wishes.formats if name != "pdf"), (f"{error}, then {again}",)
     return wishes.formats, ()
+
+
+def write_comparison(
+    difference: ReportDifference, parent: Path, formats: Sequence[str], now: datetime | None = None
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Write a comparison into a folder of its own under `parent`; return its files and what could not be written."""
+    from reportgen.history import comparison_files
+    from reportgen.report.pdf import PdfUnavailable, require_pango
+
+    missing: tuple[str, ...] = ()
+    if "pdf" in formats:
+        try:
+            require_pango()
+        except PdfUnavailable as error:
+            formats, missing = [name for name in formats if name != "pdf"], (str(error),)
+    folder = _new_folder(parent, f"compare-{difference.new.workload or 'reports'}", now or _now())
+    return comparison_files.write_comparison(difference, folder, formats), missing
 
 
 def _check_thresholds(wishes: Wishes) -> None:

@@ -50,6 +50,15 @@ def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
     return content
 
 
+def print_markup(markup: str) -> bytes:
+    """Return a document of its own, in the report's style, as PDF/UA-1; raise `PdfUnavailable` without Pango."""
+    weasyprint = _load()
+    html = weasyprint.HTML(string=markup, url_fetcher=_fetcher())
+    pages = html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
+    content: bytes = pages.write_pdf(pdf_variant=_VARIANT, pdf_identifier=b"reportgen")
+    return content
+
+
 def lay_out(report: Report, drawings: Drawings) -> Any:
     """Return the pages, with page one shortened as far as it must be to take one page, and no further.
 

@@ -68,6 +68,7 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
                 value=place.us_per_step,
                 unit="us",
             ),
+            *_drained(context, place),
         ),
         mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
         action=f"Move the work {at or 'done there'} out of the step, to another thread or process, "
@@ -85,6 +86,28 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
         source=place.source,
         where=(place.where,) if place.where else (),
         identity=(place.source.function if place.source else "", place.operator or ""),
+        merged=("sync-point",) if _drained(context, place) else (),
+    )
+
+
+def _drained(context: Context, place: WaitPlace) -> tuple[Evidence, ...]:
+    """Say what emptied the queue before the stall: a wait for the device in the same function."""
+    source = place.source
+    waits = [
+        sync
+        for sync in context.case.syncs.items
+        if source and sync.source and (sync.source.file, sync.source.function) == (source.file, source.function)
+    ]
+    if not waits:
+        return ()
+    first = max(waits, key=lambda sync: sync.count_per_step)
+    text = f"the same function waits for the device {fmt.plural(first.count_per_step, 'time')} a step "
+    return (
+        Evidence(
+            text=f"{text}({fmt.legible(first.call)}), so nothing is queued meanwhile",
+            value=first.count_per_step,
+            unit="per step",
+        ),
     )
 
 

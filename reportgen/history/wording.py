@@ -1,0 +1,102 @@
+"""The words of a comparison and of a history: verdicts, changes, and what they rest on."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.history.model import CaseDifference, Difference, Moved, ReportDifference, Verdict
+from reportgen.history.quantities import BY_NAME
+
+VERDICT_WORDS: dict[Verdict, str] = {
+    "worse": "worse",
+    "better": "better",
+    "changed": "changed",
+    "within-noise": "within noise",
+    "unchanged": "no change",
+    "not-comparable": "not comparable",
+}
+_LEADS: dict[Verdict, str] = {
+    "worse": "Worse.",
+    "better": "Better.",
+    "changed": "Changed, neither better nor worse.",
+    "within-noise": "Within noise.",
+    "unchanged": "No change.",
+    "not-comparable": "Not comparable.",
+}
+_MOST_SAID = 3
+
+
+def lead(difference: ReportDifference) -> str:
+    """Return the verdict in one to three words."""
+    return _LEADS[difference.verdict]
+
+
+def headline(difference: ReportDifference) -> str:
+    """Return in a sentence or two what the verdict rests on."""
+    if difference.verdict == "unchanged":
+        return "Every figure that was measured is equal."
+    if difference.verdict == "within-noise":
+        return "No figure moved by more than it does by itself."
+    said = [
+        sentence
+        for case in difference.cases
+        if case.verdict == difference.verdict
+        for sentence in ([case_reason(case)] if difference.verdict == "not-comparable" else _moves(case))
+    ]
+    more = len(said) - _MOST_SAID
+    return " ".join(said[:_MOST_SAID]) + (f" {more} more below." if more > 0 else "")
+
+
+def _moves(case: CaseDifference) -> list[str]:
+    rows = [row for row in case.differences if row.verdict == case.verdict]
+    return [f"{fmt.sentence_start(case.name)}: {move(row)}." for row in rows[:1]]
+
+
+def move(row: Difference) -> str:
+    """Return "device time per step 1.30 → 1.37 ms (+5.0 %)"."""
+    quantity = BY_NAME[row.quantity]
+    values = f"{quantity.text(row.base)} → {quantity.text(row.new)}"
+    return f"{quantity.label} {values}" + (f" ({percent(row.change)})" if row.change is not None else "")
+
+
+def shown(case: CaseDifference) -> list[Difference]:
+    """Return the figures worth a line: what is 0 on both sides is none."""
+    return [row for row in case.differences if row.base or row.new]
+
+
+def percent(change: float | None) -> str:
+    """Write a change with its sign: "+5.0 %", "−0.4 %", "0 %"; nothing where there is none to give."""
+    if change is None:
+        return ""
+    if change == 0:
+        return fmt.share(0.0)
+    if change > 10:
+        return fmt.factor(1.0 + change, 1.0)
+    if change < -0.99:
+        return f"1/{fmt.number(1.0 / (1.0 + change))}" if change > -1 else f"{fmt.MINUS}{fmt.share(1.0)}"
+    return f"{'+' if change > 0 else fmt.MINUS}{fmt.share(abs(change))}"
+
+
+def case_reason(case: CaseDifference) -> str:
+    """Return why a case is not comparable."""
+    return f"{fmt.sentence_start(case.name)}: {'; '.join(case.reasons)}." if case.reasons else ""
+
+
+def reason(row: Difference) -> str:
+    """Return what a verdict rests on, and how many nights would decide where these could not."""
+    if row.needs_nights is None:
+        return row.reason
+    return f"{row.reason}; needs {fmt.plural(row.needs_nights, 'night')} a side"
+
+
+def signed_time(us: float | None) -> str:
+    """Write a difference of times with its sign."""
+    if us is None:
+        return fmt.NOT_RECORDED
+    return f"{'+' if us > 0 else fmt.MINUS if us < 0 else ''}{fmt.duration(abs(us))}"
+
+
+def moved_name(row: Moved, limit: int | None = None) -> str:
+    """Return the name of what moved, with its shapes or file."""
+    name = fmt.operator_name(row.name) if row.kind in ("operator", "shape") else row.name
+    name = fmt.shorten(fmt.legible(name), limit)
+    return f"{name} {row.detail}" if row.detail else name
