@@ -134,9 +134,9 @@ def _find_dependencies(recorded: _Recorded, ready_ns: Int64) -> Int64:
 def _host_waits(sequence: Sequence, recorded: _Recorded, all_ends_ns: Int64) -> tuple[Int64, Float64, Int64]:
     """Return for each event the job that it waited for, how long after that job's end it returned, and its own time.
 
-    The job is the one that ended last of those launched until then that were over when the call returned. Where there is
-    none it is the last one of the repetition before, and what tells when that was over is whatever ended last in the
-    trace (`all_ends_ns`, sorted).
+    The job is the one that ended last of those launched until then that were over when the call returned. Where there
+    is none it is the last one of the repetition before, and what tells when that was over is whatever ended last in
+    the trace (`all_ends_ns`, sorted).
     """
     wait_job = np.full(len(sequence.call), NOTHING, dtype=np.int64)
     return_ns = np.zeros(len(sequence.call))
