@@ -79,7 +79,9 @@ def _absorb(draft: Draft, absorbed: Sequence[Judged]) -> Draft:
     merged = dict.fromkeys((*draft.merged, *(name for one in absorbed for name in (one.rule.id, *one.draft.merged))))
     severities = [severity_of(draft), *(severity_of(one.draft) for one in absorbed)]
     worst = min(severities, key=_SEVERITIES.index)
-    lines = [line for one in absorbed for line in one.draft.evidence[:_LINES_KEPT] if line not in draft.evidence]
+    # What the keeper names already, it has said in its own words.
+    new = [one for one in absorbed if one.rule.id not in draft.merged]
+    lines = [line for one in new for line in one.draft.evidence[:_LINES_KEPT] if line not in draft.evidence]
     return dataclasses.replace(
         draft,
         evidence=(*draft.evidence, *lines),

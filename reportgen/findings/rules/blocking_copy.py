@@ -150,7 +150,7 @@ def _action(row: CopyRow, place: str) -> str:
             f"Pin the input of the copy {where}: `DataLoader(…, pin_memory=True)` or `x.pin_memory()` once, then "
             f"`x.to(device, non_blocking=True)`. To hide what is left: {beside}"
         )
-    return f"Copy the next batch {where} while this one computes: {beside}"
+    return f"Copy the next batch{f' {place}' if place else ''} while this one computes: {beside}"
 
 
 RULE = Rule(id="blocking-copy", checklist_step=2, judge=judge, thresholds=(SHARE,))
