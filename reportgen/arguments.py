@@ -107,6 +107,23 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="a recording, or the folder of its report")
 
 
+def add_whatif(parser: argparse.ArgumentParser) -> None:
+    """Add REPORT and --remove."""
+    parser.add_argument("report", type=Path, metavar="REPORT", help="a report's folder, or its report.json")
+    parser.add_argument(
+        "--remove",
+        type=_names,
+        default=(),
+        metavar="RULE,…",
+        help="only the fixes of these rules, in this order (default: all, the one that gives most first)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress: the table and errors only")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add --output."""
     parser.add_argument(

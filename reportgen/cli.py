@@ -125,6 +125,17 @@ def _render(parsed: argparse.Namespace) -> int:
     return _report(parsed, lambda wishes: render_recording(parsed.recording, wishes))
 
 
+def _whatif(parsed: argparse.Namespace) -> int:
+    from reportgen.display import watching
+    from reportgen.pipeline import Wishes, what_if
+    from reportgen.report.whatif import render_fixes
+
+    with watching(quiet=parsed.quiet) as progress:
+        report = what_if(parsed.report, parsed.remove, Wishes(progress=progress))
+    _print(render_fixes(report).rstrip())
+    return 0
+
+
 def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> int:
     """Make a report as the options of `add_report` want it, print what it left, and return the exit code."""
     from reportgen.display import watching
@@ -277,6 +288,11 @@ COMMANDS: dict[str, Command] = {
         summary="write the documents of a recording again; needs no GPU and no torch",
         options=(arguments.add_recording, arguments.add_output_beside, arguments.add_report),
         call=_render,
+    ),
+    "whatif": Command(
+        summary="the step after each fix in turn, and what limits next",
+        options=(arguments.add_whatif,),
+        call=_whatif,
     ),
     "compare": Command(
         summary="what changed between two reports, with noise taken into account",

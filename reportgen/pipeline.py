@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reportgen.errors import UsageError
+from reportgen.errors import UsageError, did_you_mean
 from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
@@ -132,6 +132,36 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
         folder = _new_folder(parent, _name_of(recording.path.resolve()), wishes.now())
         return _report_recording(recording, folder, "recording", wishes)
     return _report_trace(path, snapshot, parent, wishes)
+
+
+def what_if(path: Path, rules: Sequence[str], wishes: Wishes) -> Report:
+    """Return the report in `path` judged anew, the fixes of `rules` put one after the other in that order; none: all.
+
+    Raises `InputUnreadable` where the recording or the trace that the report was made from does not lie where the
+    report says, `UsageError` for a rule that there is not.
+    """
+    from reportgen.report.assemble import assemble_recording, assemble_trace
+    from reportgen.report.json import read_input
+
+    _check_rules(rules)
+    given, source = read_input(path)
+    if given.kind == "trace":
+        report, _ = assemble_trace(source, None, wishes.now(), wishes.thresholds, _stages(wishes), rules)
+    else:
+        recording = open_recording(source)
+        report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes), rules)
+    return report
+
+
+def _check_rules(names: Sequence[str]) -> None:
+    from reportgen.findings.rules import RULES
+
+    known = [rule.id for rule in RULES]
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"no rule is called {name!r}.{did_you_mean(name, known) or ' There are ' + ', '.join(known)}"
+            )
 
 
 def open_recording(path: Path) -> Recording:

@@ -2,8 +2,10 @@
 
 Nothing is downloaded. The weights are random, of the same configuration, unless `weights` names a folder or a
 checkpoint that is cached already: ``--set weights=gpt2``. ``--set preset=tiny`` is for tests and small machines.
+The variant ``padded-vocabulary`` is tried with ``--try variant:padded-vocabulary``.
 """
 
+import dataclasses
 import inspect
 
 import torch
@@ -50,6 +52,23 @@ def build(case, device):
     return Step(decode, model=model, before=before, mode="drained", tokens=case.batch, provenance=provenance)
 
 
+def build_padded(case, device):
+    """Return the step of `case` with the vocabulary padded: 50257 is odd, and 50304 a multiple of 64.
+
+    The same weights, the same prompt, and the same logits: what was added is cut off again, which copies nothing.
+    """
+    step = build(case, device)
+    vocab_size = step.model.config.vocab_size
+    step.model.resize_token_embeddings(vocab_size, pad_to_multiple_of=64, mean_resizing=False)
+
+    def run():
+        output = step.run()
+        output.logits = output.logits[..., :vocab_size]
+        return output
+
+    return dataclasses.replace(step, run=run)
+
+
 def load_model(case, device):
     """Return the model, ready to infer, and what of it is real."""
     dtype = getattr(torch, case.dtype)
@@ -90,4 +109,5 @@ WORKLOAD = Workload(
         Case("decode", phase="decode", batch=1, past_len=512, dtype="float16", weights=None, preset=None),
     ),
     build=build,
+    variants={"padded-vocabulary": build_padded},
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from reportgen.analysis.links import follow
 from reportgen.analysis.model import AttentionChain
+from reportgen.analysis.replay.changes import group_key
 from reportgen.analysis.window import count, durations_ns
 from reportgen.analysis.work_models import model_of
 
@@ -117,6 +118,8 @@ def _summary(attribution: Attribution, chains: list[_Chain], num_steps: int) -> 
     products = np.array([row for chain in chains for row in (chain.product, chain.consumer)])
     spent_ns = durations_ns(activities)
     in_products = np.isin(activities.operator, products)
+    others = np.unique(attribution.detail_group[activities.operator[(inside >= 0) & ~in_products]])
+    groups = [attribution.groups[number] for number in others.tolist()]
     sample = chains[0]
     code = int(operators.signature[sample.softmax])
     types = trace.signatures[code].types if code >= 0 else None
@@ -129,5 +132,6 @@ def _summary(attribution: Attribution, chains: list[_Chain], num_steps: int) -> 
         device_us_per_step=float(spent_ns[inside >= 0].sum()) / 1e3 / num_steps,
         between_us_per_step=float(spent_ns[(inside >= 0) & ~in_products].sum()) / 1e3 / num_steps,
         scaling_operators=tuple(names),
+        between_operators=tuple(group_key(group.name, group.signature, group.direction) for group in groups),
         source=attribution.frames.source(int(attribution.detail_frame[sample.softmax])),
     )

@@ -237,15 +237,8 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
         # What of the profiler's own time was not needed to explain the difference is the ordinary kind.
         part = np.where(part == PROFILER, LAUNCH, part)
     true_ns = np.maximum(length - shares.taken_ns, 0)
-    to_sum_us = scale.step_us - scale.first_lap_us
     profiler_us = 0.0 if anchored else float(shares.taken_ns.sum()) / 1e3 / num
-    total_us = float(true_ns.sum()) / 1e3 / num + profiler_us
-    # One where the share found its place; else the step was slower or faster than the trace in ways unseen.
-    factor = np.full(len(part), to_sum_us / total_us if total_us > 0 else 1.0)
-    if scale.build_us is not None:
-        building_us = float(true_ns[part == BUILD].sum()) / 1e3 / num
-        rest = (to_sum_us - scale.build_us) / (total_us - building_us) if total_us > building_us else 1.0
-        factor = np.where(part == BUILD, scale.build_us / building_us if building_us > 0 else 1.0, rest)
+    factor = _factors(part, true_ns, len(work.part) if explained.device is not None else 0, num, scale)
     us = true_ns * factor / 1e3 / num
     low = np.maximum(length - shares.high_ns - shares.unplaced_ns, 0) * factor / 1e3 / num
     high = np.minimum(length - shares.low_ns + shares.unplaced_ns, length) * factor / 1e3 / num
@@ -271,6 +264,32 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
         first_lap_us=scale.first_lap_us,
         notices=scale.notices,
     )
+
+
+def _factors(part: np.ndarray, true_ns: Float64, num_work: int, num: int, scale: _Scale) -> Float64:
+    """Return by what each stretch is multiplied so that all sum to the step.
+
+    One where the profiler's share found its place. Where the step without the profiler was slower than the trace in
+    ways unseen, its host was: what the host's pace makes is stretched, and the device's work (the first `num_work`
+    rows) is left as it was measured. What builds has a sum of its own where that is known.
+    """
+    factor = np.ones(len(part))
+    if scale.basis != "unprofiled":
+        return factor
+    sum_us = scale.step_us - scale.first_lap_us
+    building = part == BUILD
+    if scale.build_us is not None and true_ns[building].sum() > 0:
+        factor[building] = scale.build_us * 1e3 * num / float(true_ns[building].sum())
+    row = np.arange(len(part))
+    given = building if scale.build_us is not None else np.zeros(len(part), dtype=bool)
+    paced = np.isin(part, (LAUNCH, PART_CODE["launch-call"])) & (row >= num_work)
+    for movable in (paced & ~given, (row >= num_work) & ~given, ~given):
+        room_ns = float(true_ns[movable].sum())
+        fixed_ns = float((true_ns * factor)[~movable].sum())
+        if room_ns > 0 and sum_us * 1e3 * num >= fixed_ns:
+            factor[movable] = (sum_us * 1e3 * num - fixed_ns) / room_ns
+            break
+    return factor
 
 
 def _on_all(explained: _Explained, share: Share) -> Share:

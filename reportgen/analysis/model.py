@@ -666,6 +666,7 @@ class AttentionChain(msgspec.Struct, frozen=True, kw_only=True):
     # Of all but the two products: what reading and writing the scores in between takes.
     between_us_per_step: float
     scaling_operators: tuple[str, ...]  # between the first product and the softmax
+    between_operators: tuple[str, ...] = ()  # of all between the products, as a replay's changes name them
     source: Source | None
     where: Where | None = None
 

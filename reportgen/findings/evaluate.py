@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.errors import UsageError
 from reportgen.findings.measured import with_measured_gain
+from reportgen.findings.merging import Judged, merge
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.findings.ranking import fingerprint_of, rank, severity_of
 from reportgen.findings.replayed import with_exclusions, with_replayed_gain
@@ -40,6 +41,7 @@ def evaluate(
     for case in cases:
         if case.outcome == "failed" and case.timing is None:
             continue
+        judged: list[Judged] = []
         for rule in rules:
             context = Context(
                 case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
@@ -47,9 +49,11 @@ def evaluate(
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict))
             if isinstance(verdict, Verdict):
-                replay = (replays or {}).get(case.name)
-                drafts = (with_replayed_gain(draft, case, replay) for draft in verdict.drafts)
-                findings += [_finding(rule, case, with_measured_gain(draft, case)) for draft in drafts]
+                judged += [Judged(rule, draft) for draft in verdict.drafts]
+        replay = (replays or {}).get(case.name)
+        for rule, draft in merge(judged):
+            replayed = with_replayed_gain(draft, case, replay)
+            findings.append(_finding(rule, case, with_measured_gain(replayed, case)))
     return with_exclusions(rank(findings), replays or {}), tuple(records)
 
 

@@ -16,12 +16,20 @@ MEDIUM_SHARE_OF_STEP = 0.03
 
 # What a promise is worth when two are compared: measured or proven, replayed, bounded.
 CONFIDENCE_WEIGHTS: dict[Confidence, float] = {"high": 1.0, "medium": 0.7, "low": 0.4}
+# What a fault without a gain in time weighs in the order: as much as the least share that earns its severity.
+_SEVERITY_SHARES: dict[Severity, float] = {
+    "high": HIGH_SHARE_OF_STEP, "medium": MEDIUM_SHARE_OF_STEP, "low": 0.0, "info": 0.0,
+}  # fmt: skip
 _SEVERITY_ORDER: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2, "info": 3}
 
 
 def severity_of(draft: Draft) -> Severity:
-    """Return the draft's own severity, else what its gain's share of the step makes it ("info" without a gain)."""
-    if draft.severity is not None:
+    """Return the draft's own severity, else what its gain's share of the step makes it ("info" without a gain).
+
+    A gain that was measured overrules the rule's own word.
+    """
+    measured = draft.gain is not None and draft.gain.method == "measured"
+    if draft.severity is not None and not measured:
         return draft.severity
     share = promised_share(draft.gain)
     if share is None:
@@ -50,7 +58,7 @@ def rank(findings: list[Finding]) -> tuple[Finding, ...]:
     """Order findings: faults before facts, then by promised share times confidence; name them F1, F2, …."""
 
     def key(finding: Finding) -> tuple[bool, float, int, int, str, str]:
-        share = promised_share(finding.gain) or 0.0
+        share = promised_share(finding.gain) or _SEVERITY_SHARES[finding.severity]
         weight = share * CONFIDENCE_WEIGHTS[finding.confidence]
         severity = _SEVERITY_ORDER[finding.severity]
         return (finding.severity == "info", -weight, severity, finding.checklist_step, finding.rule, finding.case or "")

@@ -13,7 +13,7 @@ from reportgen.trace.source import SourceEnd
 class Damage:
     """Counts of what was repaired, left out or lost; all zero for a well-formed file.
 
-    Every count but `num_values_left_out` is of events; an event may be in several.
+    The counts are of events; an event may be in several.
     """
 
     num_lost: int = 0  # could not be read at all; a piece of text between two events counts as one
@@ -23,7 +23,9 @@ class Damage:
     num_no_numbers: int = 0  # inf, nan, N/A instead of a number
     num_keys: int = 0  # keys that lack their opening quote
     num_encoding: int = 0  # text that is no UTF-8
-    num_values_left_out: int = 0  # values of a type that no exporter writes
+    num_values_left_out: int = 0  # with values of a type that no exporter writes
+    num_without_time: int = 0
+    num_without_duration: int = 0
     is_list: bool = False
     is_head_damaged: bool = False  # what the object says before its events
     is_cut_off: bool = False  # the file ends inside the list of events
@@ -51,20 +53,16 @@ class Damage:
         return []
 
     def _losses(self, num_events: int) -> list[TraceNotice]:
+        losses = (
+            ("events-lost", self.num_lost, "could not be read", num_events + self.num_lost),
+            ("times-missing", self.num_without_time, "without a time", num_events),
+        )
         notices = []
-        if self.num_lost:
-            lost = self.num_lost
-            text = (
-                f"{fmt.plural(lost, 'event')} of {fmt.count(num_events + lost)} could not be read and "
-                f"{fmt.noun(lost, 'is', 'are')} left out."
-            )
-            share = lost / (num_events + lost)
-            notices.append(
-                TraceNotice(code="events-lost", text=text, count=lost, share=share, affects_conclusions=True)
-            )
-        if self.num_values_left_out:
-            text = f"{fmt.plural(self.num_values_left_out, 'value')} of an unknown kind counted as missing."
-            notices.append(TraceNotice(code="values-unreadable", text=text, count=self.num_values_left_out))
+        for code, count, what, total in losses:
+            if count:
+                text = f"{fmt.count(count)} of {fmt.plural(total, 'event')} {what}: left out."
+                share = count / total
+                notices.append(TraceNotice(code=code, text=text, count=count, share=share, affects_conclusions=True))
         if self.is_head_damaged:
             text = "What the file says of its machine and its job is damaged and left out."
             notices.append(TraceNotice(code="header-damaged", text=text))
@@ -77,6 +75,8 @@ class Damage:
             ("control-characters", self.num_control, "control characters in its text: they are shown escaped"),
             ("numbers-missing", self.num_no_numbers, "inf, nan or N/A instead of a number: taken as missing"),
             ("quotes-restored", self.num_keys, "a key without its first quote: restored"),
+            ("durations-missing", self.num_without_duration, "no duration, or a negative one: taken as moments"),
+            ("values-unreadable", self.num_values_left_out, "values of an unknown kind: taken as missing"),
             ("text-not-utf8", self.num_encoding, "bytes that are no UTF-8: replaced"),
         )
         return [

@@ -53,6 +53,8 @@ def _read(path: Path, progress: Callable[[float], None] | None) -> Trace:
     trace = assemble(collected.builder, describe(stream.top, path, source.size_bytes, stream.layout), notices=())
     names = tuple(map(legible_path, trace.names))
     damage.num_escapes += sum(new != old for new, old in zip(names, trace.names, strict=True))
+    damage.num_without_time = collected.builder.num_without_time
+    damage.num_without_duration = collected.builder.num_without_duration
     notices = damage.notices(num_events, trace.window_end_ns / 1000)
     return dataclasses.replace(trace, names=names, notices=(*notices, *trace.notices))
 

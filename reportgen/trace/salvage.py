@@ -87,7 +87,8 @@ class Salvage:
         attempt = Damage()
         try:
             repaired = repair_event(text.strip(BLANK), attempt)
-            event, attempt.num_values_left_out = self._decoder.decode_by_field(repaired)
+            event, num_left_out = self._decoder.decode_by_field(repaired)
+            attempt.num_values_left_out += num_left_out > 0
         except NotDecoded:
             return False
         self._damage.add(attempt)

@@ -24,6 +24,7 @@ Columns = dict[str, NDArray[Any]]
 
 # The largest and smallest number that a column holds.
 _INT64 = np.iinfo(np.int64)
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class Codes(dict[Key, int]):
@@ -62,6 +63,8 @@ class Rows:
 
 def integers(values: Sequence[int | None], absent: int = -1) -> Int64:
     """Return `values` as 64-bit integers, with `absent` for None and for what does not fit."""
+    if values.count(None) == len(values):
+        return np.full(len(values), absent, dtype=np.int64)
     filled = [absent if value is None else value for value in values]
     try:
         return np.array(filled, dtype=np.int64)
@@ -90,6 +93,8 @@ class TableBuilder:
         self.dimensions: Codes[tuple[bytes, bytes]] = Codes()
         self.thread_names: dict[tuple[str, str], str] = {}
         self.num_events = 0
+        self.num_without_time = 0  # left out: they have no place in the trace
+        self.num_without_duration = 0  # kept as a moment
         self.rows = {table: Rows() for table in _ROWS}
         self.memory = Rows()
         self._thread_of: dict[tuple[int | str | None, int | str | None], int] = {}
@@ -105,10 +110,12 @@ class TableBuilder:
             else:
                 others[event.ph].append(event)
         for table, group in _by_table(spans).items():
-            self.rows[table].add(self._spans(group) | _ROWS[table](self, group))
+            timed, start = self._timed(group)
+            self.rows[table].add(self._spans(timed, start) | _ROWS[table](self, timed))
         instants = [event for event in others["i"] if event.name == MEMORY_INSTANT]
         if instants:
-            self.memory.add(self._instants(instants))
+            timed, start = self._timed(instants)
+            self.memory.add(self._instants(timed, start))
         for event in others["M"]:
             self._add_metadata(event)
 
@@ -129,9 +136,20 @@ class TableBuilder:
             codes = [thread_of[key] for key in keys]
         return np.array(codes, dtype=np.int32)
 
-    def _spans(self, events: Sequence[AnyEvent]) -> Columns:
-        start, _ = to_ns([event.ts for event in events])
-        duration, _ = to_ns([event.dur for event in events])
+    def _timed(self, events: Sequence[AnyEvent]) -> tuple[Sequence[AnyEvent], Int64]:
+        """Return the events that have a time, and their times."""
+        start, missing = to_ns([event.ts for event in events])
+        if not missing.any():
+            return events, start
+        self.num_without_time += int(missing.sum())
+        return [event for event, lacks in zip(events, missing.tolist(), strict=True) if not lacks], start[~missing]
+
+    def _spans(self, events: Sequence[AnyEvent], start: Int64) -> Columns:
+        duration, missing = to_ns([event.dur for event in events])
+        impossible = missing | (duration < 0)
+        if impossible.any():
+            self.num_without_duration += int(impossible.sum())
+            duration[impossible] = 0
         names = self.names
         return {
             "name": np.array([names[event.name] for event in events], dtype=np.int32),
@@ -139,10 +157,10 @@ class TableBuilder:
             "end_ns": start + duration,
         }
 
-    def _instants(self, events: Sequence[AnyEvent]) -> Columns:
+    def _instants(self, events: Sequence[AnyEvent], time: Int64) -> Columns:
         args = _args(events)
         return {
-            "time_ns": to_ns([event.ts for event in events])[0],
+            "time_ns": time,
             "thread": self._threads(events),
             "address": integers([a.address for a in args]),
             "bytes": integers([a.num_bytes for a in args], absent=0),
@@ -159,13 +177,12 @@ class TableBuilder:
     def operators(self, events: Sequence[AnyEvent]) -> Columns:
         """Return the columns of operators."""
         args = _args(events)
-        flops = np.array([a.flops for a in args], dtype=np.float64)
         return {
             "thread": self._threads(events),
             "signature": self._signatures(args),
             "sequence": integers([a.sequence for a in args]),
             "forward_thread": integers([a.forward_thread for a in args]),
-            "flops": flops,
+            "flops": _finite([a.flops for a in args]),
             "process_group": self._process_groups(args),
         }
 
@@ -270,6 +287,14 @@ def _mtia_runtime_table(event: AnyEvent) -> Table:
     # A wait is written twice: as the call, in the host's process, and as what the device did, in the device's.
     args = event.args or NO_ARGS
     return Table.CALLS if args.device is None or str(args.device) != str(event.pid) else Table.STREAM_SYNCS
+
+
+def _finite(values: Sequence[int | float | None]) -> NDArray[np.float64]:
+    """Return `values` as doubles, with nan for None and for what is not finite."""
+    # Few traces have any, and NumPy is slow at None.
+    if values.count(None) == len(values):
+        return np.full(len(values), np.nan)
+    return np.array([np.nan if v is None or not abs(v) < _LARGEST else v for v in values], dtype=np.float64)
 
 
 def _args(events: Sequence[AnyEvent]) -> list[Args]:

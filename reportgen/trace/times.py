@@ -30,7 +30,11 @@ def to_ns(times_us: Sequence[int | float | Decimal | None]) -> tuple[Int64, Bool
     # Decoding turns to decimals once and stays with them, so the last time tells whether there are any.
     if isinstance(next((time for time in reversed(times_us) if time is not None), None), Decimal):
         return _decimals_to_ns(times_us)
-    microseconds = np.array(times_us, dtype=np.float64)
+    try:
+        microseconds = np.array(times_us, dtype=np.float64)
+    except OverflowError:
+        # Whole numbers of more digits than a double can stand for.
+        return _decimals_to_ns(times_us)
     missing = ~(np.abs(microseconds) < LARGEST_US)
     microseconds[missing] = 0.0
     whole = np.floor(microseconds)

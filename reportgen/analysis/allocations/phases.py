@@ -25,6 +25,8 @@ _FROM_HOST = (
 )
 # aten::to around aten::_to_copy around aten::copy_, of which the first two ask for the room that the third fills.
 _COPY_DEPTH = 3
+# A function that takes this share of the step's host time is the step.
+WHOLE_STEP = 0.9
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -107,7 +109,8 @@ def _copied_from_host(trace: Trace, operator: Int32) -> Bool:
 def _scopes(history: History, attribution: Attribution, backward: Bool) -> Int64:
     """Return the function or the operator that each block came and went with.
 
-    A function counts where it began within the step: what lives as long as the loop around the steps is no surprise.
+    A function counts where it began within the step and is no more than a part of it: what lives as long as the step,
+    or the loop around the steps, is the step's own working set.
     A backward operator runs in none; its frame is that of the operator it differentiates.
     """
     trace, blocks = attribution.detail, history.blocks
@@ -123,6 +126,8 @@ def _scopes(history: History, attribution: Attribution, backward: Bool) -> Int64
     began = (frame >= 0) & (step >= 0) & ~backward[freed]
     if len(history.steps.start_ns):
         began &= _at(trace.frames.start_ns, frame) >= history.steps.start_ns[step]
+        step_ns = (history.steps.end_ns - history.steps.start_ns)[step]
+        began &= _at(trace.frames.end_ns - trace.frames.start_ns, frame) < WHOLE_STEP * step_ns
     returned_ns = _return_times(trace)
     inside = began & (freed_ns <= _at(returned_ns, frame))
     scope[freed[inside]] = frame[inside]

@@ -56,7 +56,7 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
     case = context.case
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
-    function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "Host code"
+    function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "One stretch of code"
     at = place_of(place.source)
     steps = fmt.plural(place.num_steps, "step")
     return Draft(
@@ -64,14 +64,18 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"the device waits {fmt.duration(place.us_per_step)} a step while the host is "
-                f"{at or 'in one place'}, in {steps}; nothing is launched meanwhile",
+                f"{at or 'in a stretch of code without a name'}, in {steps}; nothing is launched meanwhile",
                 value=place.us_per_step,
                 unit="us",
             ),
+            *_drained(context, place),
         ),
         mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
-        action=f"Move the work {at or 'done there'} out of the step, to another thread or process, "
-        "or behind the launches of the next step.",
+        action=f"Move the work {at} out of the step, to another thread or process, or behind the launches of the "
+        "next step."
+        if at
+        else "Record the trace with `with_stack=True` to see which function this is, then move its "
+        "work out of the step or behind the launches of the next one.",
         verify=f"{context.check_command()}: the part stall must fall by {fmt.duration(place.us_per_step)}.",
         confidence="low",
         gain=bounded_gain(
@@ -85,6 +89,28 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
         source=place.source,
         where=(place.where,) if place.where else (),
         identity=(place.source.function if place.source else "", place.operator or ""),
+        merged=("sync-point",) if _drained(context, place) else (),
+    )
+
+
+def _drained(context: Context, place: WaitPlace) -> tuple[Evidence, ...]:
+    """Say what emptied the queue before the stall: a wait for the device in the same function."""
+    source = place.source
+    waits = [
+        sync
+        for sync in context.case.syncs.items
+        if source and sync.source and (sync.source.file, sync.source.function) == (source.file, source.function)
+    ]
+    if not waits:
+        return ()
+    first = max(waits, key=lambda sync: sync.count_per_step)
+    text = f"the same function waits for the device {fmt.plural(first.count_per_step, 'time')} a step "
+    return (
+        Evidence(
+            text=f"{text}({fmt.legible(first.call)}), so nothing is queued meanwhile",
+            value=first.count_per_step,
+            unit="per step",
+        ),
     )
 
 

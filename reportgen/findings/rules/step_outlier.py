@@ -23,7 +23,10 @@ NUM_PEERS = 3
 
 
 def judge(context: Context) -> Verdict:
-    """Find steps over twice as long as the smallest of their peers and 1 ms more, and what they add to the mean step.
+    """Find steps over twice as long as their peers and 1 ms more, and what they add to the mean step.
+
+    Their peers are both the smallest step and the median: on a host that wanders between two speeds the slower one is
+    no outlier.
 
     The samples are those of the timing pass where there is one, else the completion intervals of the trace; the first
     recorded step only settles and never counts.
@@ -33,9 +36,9 @@ def judge(context: Context) -> Verdict:
     if timing is None or len(samples) < NUM_PEERS:
         return not_evaluated(f"{fmt.plural(len(samples), 'step interval')} cannot tell an outlier from its peers")
     limit = context.thresholds
-    bound_us = max(limit[FACTOR.name] * min(samples), min(samples) + limit[EXCESS_US.name])
     median_us = statistics.median(samples)
-    slow = [sample for sample in samples if sample > bound_us and sample > median_us]
+    bound_us = max(limit[FACTOR.name] * median_us, min(samples) + limit[EXCESS_US.name])
+    slow = [sample for sample in samples if sample > bound_us]
     cost_us = sum(sample - median_us for sample in slow) / len(samples)
     share = cost_us / (sum(samples) / len(samples))
     measured = Measured(value=share, threshold=limit[COST.name], unit=COST.unit)

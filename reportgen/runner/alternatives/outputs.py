@@ -14,6 +14,11 @@ def tensors_of(value: Any) -> tuple[torch.Tensor, ...]:
     return tuple(tensor.detach().clone() for tensor in _walk(value, set()) if tensor.is_floating_point())
 
 
+def remembers_autograd(value: Any) -> bool:
+    """Say whether a tensor in what a step returned keeps what a backward pass would need."""
+    return any(tensor.requires_grad for tensor in _walk(value, set()))
+
+
 def max_relative_difference(before: tuple[torch.Tensor, ...], after: tuple[torch.Tensor, ...]) -> float | None:
     """Return the largest ``‖after − before‖ / ‖before‖`` over pairs of tensors, computed in double precision.
 

@@ -112,7 +112,20 @@ def test_values_of_other_types_cost_no_event(tmp_path: Path) -> None:
     assert trace.activities.correlation.tolist() == [12]
     assert trace.activities.stream.tolist() == [7]
     assert [trace.names[code] for code in trace.operators.name] == ["a", "b", "c"]
-    assert [notice.count for notice in trace.notices if notice.code == "values-unreadable"] == [3]
+    assert [notice.count for notice in trace.notices if notice.code == "values-unreadable"] == [2]
+
+
+def test_events_without_a_time_are_left_out_and_said(tmp_path: Path) -> None:
+    far = "9" * 400
+    text = json.dumps(base(op("a", 0, 10), op("b", 1, 2), op("c", 3, 4), op("d", 5, -2))).replace(
+        '"ts": 1000001', f'"ts": {far}'
+    )
+    trace = read_trace(write_trace(tmp_path, text.replace('"ts": 1000003, ', "").encode()))
+
+    assert [trace.names[code] for code in trace.operators.name] == ["a", "d"]
+    assert trace.operators.end_ns.tolist() == [10_000, 5_000]
+    counts = {notice.code: notice.count for notice in trace.notices}
+    assert (counts["times-missing"], counts["durations-missing"]) == (2, 1)
 
 
 def test_a_long_file_of_something_else_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:

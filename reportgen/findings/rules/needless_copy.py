@@ -1,0 +1,131 @@
+"""needless-copy: data is written anew on the device although the next copy undoes or repeats it."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.analysis.model import CopyChain, UserCopy
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.places import place_of
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_evaluated,
+    passed,
+)
+from reportgen.findings.shape_faults import step_us_of, without_device
+
+CHAIN = Threshold(
+    name="chain",
+    value=0.01,
+    unit="of the step",
+    reason="copies proven needless are worth removing as soon as their time stands out of the step's spread",
+)
+POSSIBLE = Threshold(
+    name="possible",
+    value=0.03,
+    unit="of the step",
+    reason="a copy that may be needed is worth a look only where it shows in the step",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Find copies in a row that read what the one before wrote (proven), and the program's own casts and clones.
+
+    Casts of autocast, copies of autograd and inside library operators belong there and are never counted; copies
+    between host and device are `blocking-copy`.
+    """
+    verdict = without_device(context)
+    if verdict is not None:
+        return verdict
+    case, step_us, limit = context.case, step_us_of(context.case), context.thresholds
+    if not step_us:
+        return not_evaluated("the step's time is not known")
+    proven = [c for c in case.copy_chains if c.removable_us_per_step >= limit[CHAIN.name] * step_us]
+    chained = {chain.source for chain in proven}
+    possible = [
+        copy
+        for copy in case.user_copies
+        if copy.device_us_per_step >= limit[POSSIBLE.name] * step_us and copy.source not in chained
+    ]
+    most_us = max((chain.removable_us_per_step for chain in case.copy_chains), default=0.0)
+    measured = Measured(value=most_us / step_us, threshold=limit[CHAIN.name], unit=CHAIN.unit)
+    drafts = [_proven(context, chain, step_us) for chain in proven]
+    drafts += [_possible(context, copy, step_us) for copy in possible]
+    if drafts:
+        return fired(*drafts, measured=measured)
+    return passed("no copy on the device is undone or repeated by the next", measured)
+
+
+def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
+    case = context.case
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    host_us = (case.launching.host_low_us if case.launching else None) or 0.0
+    function = f"`{fmt.legible(chain.source.function, 16)}`" if chain.source else "The step"
+    place, cost_us = place_of(chain.source), chain.removable_us_per_step
+    path = " → ".join(fmt.legible(name, 24) for name in chain.types)
+    end = "ends as it began" if chain.restores else "needs one copy"
+    return Draft(
+        title=f"{function} copies {fmt.plural(chain.num_copies, 'time')} in a row: {fmt.duration_of(cost_us, step_us)}",
+        evidence=(
+            Evidence(
+                text=f"{fmt.plural(chain.count_per_step, 'time')} a step{f' {place}' if place else ''}: "
+                f"{fmt.shapes((chain.shape,))} goes {path} with nothing between, and {end} "
+                f"({fmt.plural(case.num_steps, 'step')})",
+                value=chain.device_us_per_step,
+                unit="us",
+            ),
+        ),
+        mechanism="Each copy reads and writes the whole tensor, and the next one reads what it wrote."
+        + (" The last leaves type and layout as the first found them." if chain.restores else ""),
+        action=f"Remove the casts and copies {place or 'there'}: "
+        + ("use the tensor as it is." if chain.restores else "`x.to(dtype=…, memory_format=…)` does them in one."),
+        verify=f"{context.check_command()}: device time must fall by {fmt.duration(cost_us)} a step.",
+        confidence="medium",
+        gain=bounded_gain(
+            step_us=step_us,
+            cost_us=cost_us,
+            floor_us=max(busy_us - cost_us, min(host_us, step_us)),
+            resource="device",
+            edit="remove the copies in a row",
+        ),
+        kind="proven",
+        source=chain.source,
+        where=(chain.where,) if chain.where else (),
+        identity=("proven", chain.source.function if chain.source else ""),
+    )
+
+
+def _possible(context: Context, copy: UserCopy, step_us: float) -> Draft:
+    place = place_of(copy.source)
+    method = f"`.{fmt.legible(copy.method.rpartition('.')[2], 16)}()`"
+    shape = fmt.shapes((copy.shape,)) if copy.shape else "a tensor"
+    return Draft(
+        title=f"{method} copies {shape}: {fmt.duration_of(copy.device_us_per_step, step_us)}",
+        evidence=(
+            Evidence(
+                text=f"{fmt.plural(copy.count_per_step, 'call')} of {method} a step{f' {place}' if place else ''} "
+                f"({fmt.plural(context.case.num_steps, 'step')})",
+                value=copy.device_us_per_step,
+                unit="us",
+            ),
+        ),
+        mechanism="A cast or a copy of that size reads and writes the whole tensor and computes nothing.",
+        action=f"See whether the call {place or 'there'} is needed: keep the data in one type and layout, or let the "
+        "operator before it write what the next one reads.",
+        verify=f"{context.check_command()}: device time must fall by {fmt.duration(copy.device_us_per_step)} a step.",
+        beware="A trace does not say whether the values need the other type: check the results.",
+        confidence="low",
+        severity="low",
+        kind="possible",
+        source=copy.source,
+        identity=("possible", copy.method, copy.source.function if copy.source else ""),
+    )
+
+
+RULE = Rule(id="needless-copy", checklist_step=1, judge=judge, thresholds=(CHAIN, POSSIBLE))

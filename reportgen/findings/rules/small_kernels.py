@@ -1,0 +1,98 @@
+"""small-kernels: most activities are over before the host has issued the next one."""
+
+from __future__ import annotations
+
+from reportgen import formatting as fmt
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Evidence
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Measured,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_applicable,
+    not_evaluated,
+    passed,
+)
+
+SHORT = Threshold(
+    name="short",
+    value=0.5,
+    unit="of the activities",
+    reason="where most activities outlast their launches the queue fills again by itself",
+)
+WAITS = Threshold(
+    name="waits",
+    value=0.03,
+    unit="of the step",
+    reason="short kernels that wait in a full queue cost nothing; under 3 % their waits drown in the step's spread",
+)
+
+
+def judge(context: Context) -> Verdict:
+    """Count activities shorter than their own launch interval, begun on an empty queue, and the waits for launches.
+
+    The waits are the lower bounds of the budget's parts `launch` and `launch-call`. Where the host sets the pace of the
+    whole step this is the mechanism of `host-bound`, and both are one finding.
+    """
+    case = context.case
+    if case.device_kind == "host":
+        return not_applicable("there is no device to launch on")
+    if case.device_kind == "not-recorded":
+        return not_evaluated("device activity was not recorded")
+    launching, activities = case.launching, case.device_time.activities_per_step if case.device_time else None
+    if launching is None or launching.short_kernels_per_step is None or not activities or case.budget is None:
+        return not_evaluated("launches were not recorded")
+    if not launching.idle_is_certain:
+        return not_evaluated("the device did work that was not recorded, or replayed graphs: idle time is uncertain")
+    measured = Measured(
+        value=launching.short_kernels_per_step / activities,
+        threshold=context.thresholds[SHORT.name],
+        unit=SHORT.unit,
+    )
+    if measured.value <= measured.threshold:
+        return passed(f"{fmt.share(measured.value)} of the activities are shorter than their launch interval", measured)
+    step_us = case.budget.step_us
+    waits_us = sum(row.low_us for row in case.budget.parts if row.name in ("launch", "launch-call"))
+    if waits_us < context.thresholds[WAITS.name] * step_us:
+        return passed(f"the device waits {fmt.duration_of(waits_us, step_us)} for launches", measured)
+    return fired(_draft(context, launching.short_kernels_per_step, activities, waits_us, step_us), measured=measured)
+
+
+def _draft(context: Context, short: float, activities: float, waits_us: float, step_us: float) -> Draft:
+    case = context.case
+    median_us = case.launching.median_activity_us if case.launching else None
+    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    runs = f"; their median runs {fmt.duration(median_us)}" if median_us is not None else ""
+    return Draft(
+        title=f"{fmt.count(short)} of {fmt.count(activities)} activities are shorter than a launch",
+        evidence=(
+            Evidence(
+                text=f"{fmt.count(short)} of {fmt.count(activities)} activities a step are over before the next one is "
+                f"issued{runs} ({fmt.plural(case.num_steps, 'step')})",
+                value=short,
+                unit="per step",
+            ),
+            Evidence(
+                text=f"the device waits at least {fmt.duration_of(waits_us, step_us)} for launches",
+                value=waits_us,
+                unit="us",
+            ),
+        ),
+        mechanism="A kernel that is over before the next one is issued leaves the device idle in between.",
+        action="Make fewer, larger kernels: `step = torch.compile(step)` fuses neighbours; elementwise work on lists "
+        "of tensors goes through `torch._foreach_*` or one concatenated tensor.",
+        verify=f"{context.check_command()}: activities a step must fall, and with them the parts launch and "
+        "launch-call.",
+        confidence="low",
+        gain=bounded_gain(
+            step_us=step_us, cost_us=waits_us, floor_us=busy_us, resource="host", edit="fuse the short kernels"
+        ),
+        tries=("compile",),
+    )
+
+
+RULE = Rule(id="small-kernels", checklist_step=1, judge=judge, thresholds=(SHORT, WAITS))
