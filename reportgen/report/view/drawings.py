@@ -36,6 +36,7 @@ def draw(report: Report) -> Drawings:
     drawn = [msgspec.structs.replace(case, name=cases.label(case)) for case in report.cases]
     with_budget = [case for case in drawn if case.budget is not None]
     longest = sorted(drawn, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
+    longest.sort(key=drawn.index)
     timelines = {case.name: chart for case in longest if (chart := charts.timeline_chart(case))}
     memory = {case.name: chart for case in drawn[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
     return Drawings(
