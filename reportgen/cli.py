@@ -21,7 +21,9 @@ from reportgen.errors import ReportgenError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reportgen.display import Watch
     from reportgen.pipeline import Wishes, Written
+    from reportgen.runner.run import RunOptions
 
 GATE = 1
 FAILED = 3
@@ -88,20 +90,25 @@ def _write_log(words: Sequence[str]) -> str:
 
 def _run_workload(parsed: argparse.Namespace) -> int:
     from reportgen.pipeline import run_workload
-    from reportgen.runner.run import RunOptions
     from reportgen.workload import find_workload
 
-    options = RunOptions(
+    options = _run_options(parsed, parsed.timeout)
+    workload = find_workload(parsed.workload, _workload_folders())
+    return _report(parsed, lambda wishes: run_workload(workload, options, wishes))
+
+
+def _run_options(parsed: argparse.Namespace, timeout_s: float | None) -> RunOptions:
+    from reportgen.runner.run import RunOptions
+
+    return RunOptions(
         device=parsed.device,
         cases=tuple(parsed.cases),
         settings=tuple(parsed.settings),
         sweeps=tuple(parsed.sweeps),
-        timeout_s=parsed.timeout,
+        timeout_s=timeout_s,
         alternatives=parsed.alternatives,
         command=parsed.command_line,
     )
-    workload = find_workload(parsed.workload, _workload_folders())
-    return _report(parsed, lambda wishes: run_workload(workload, options, wishes))
 
 
 def _analyze(parsed: argparse.Namespace) -> int:
@@ -132,18 +139,9 @@ def _whatif(parsed: argparse.Namespace) -> int:
 def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> int:
     """Make a report as the options of `add_report` want it, print what it left, and return the exit code."""
     from reportgen.display import watching
-    from reportgen.pipeline import FORMATS, Wishes
 
     with watching(quiet=parsed.quiet) as progress:
-        wishes = Wishes(
-            output=parsed.output,
-            formats=parsed.formats or FORMATS,
-            pdf_required="pdf" in (parsed.formats or ()),
-            thresholds=dict(parsed.thresholds),
-            anonymous=parsed.anonymous,
-            progress=progress,
-        )
-        written = make(wishes)
+        written = make(_wishes(parsed, progress))
     if not parsed.quiet:
         _summarize(written)
     for line in (*written.remarks, *written.failures):
@@ -153,6 +151,19 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
     if parsed.open:
         _open(written.paths)
     return FAILED if written.failures else 0
+
+
+def _wishes(parsed: argparse.Namespace, progress: Watch) -> Wishes:
+    from reportgen.pipeline import FORMATS, Wishes
+
+    return Wishes(
+        output=parsed.output,
+        formats=parsed.formats or FORMATS,
+        pdf_required="pdf" in (parsed.formats or ()),
+        thresholds=dict(parsed.thresholds),
+        anonymous=parsed.anonymous,
+        progress=progress,
+    )
 
 
 def _summarize(written: Written) -> None:
@@ -194,6 +205,37 @@ def _compare(parsed: argparse.Namespace) -> int:
     if missing and "pdf" in (parsed.formats or ()):
         return FAILED
     return GATE if night_arguments.fails(difference, parsed.gates) else 0
+
+
+def _nightly(parsed: argparse.Namespace) -> int:
+    from reportgen.display import watching
+    from reportgen.nightly.night import NightOptions, run_night
+    from reportgen.nightly.summary import lines
+    from reportgen.workload import find_workload, list_workloads
+
+    folders = _workload_folders()
+    named = [find_workload(name, folders) for name in parsed.workloads]
+    with watching(quiet=parsed.quiet) as progress:
+        options = NightOptions(
+            workloads=tuple(named or (outline.path for outline in list_workloads(folders))),
+            run=_run_options(parsed, parsed.timeout or night_arguments.CASE_LIMIT_S),
+            wishes=_wishes(parsed, progress),
+            store=parsed.store,
+            gates=tuple(parsed.gates),
+            notify=parsed.notify,
+            wait_s=parsed.wait,
+            trace_days=parsed.keep_traces,
+            history_days=parsed.keep_history,
+        )
+        summary, failures = run_night(options)
+    if not parsed.quiet:
+        _print("\n".join(lines(summary)))
+    for line in failures:
+        _complain(line)
+    _print(summary.index)
+    if parsed.open:
+        _open([Path(summary.index)])
+    return FAILED if failures else GATE if summary.gate_failed else 0
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -256,6 +298,17 @@ COMMANDS: dict[str, Command] = {
         summary="what changed between two reports, with noise taken into account",
         options=(night_arguments.add_two_reports, arguments.add_output, night_arguments.add_comparison),
         call=_compare,
+    ),
+    "nightly": Command(
+        summary="run workloads unattended, remember, compare with the nights before, write the index and the trend",
+        options=(
+            night_arguments.add_workloads,
+            arguments.add_output,
+            arguments.add_selection,
+            arguments.add_report,
+            night_arguments.add_night,
+        ),
+        call=_nightly,
     ),
     "list": Command(summary="list the workloads found, without importing them", options=(), call=_list),
     "doctor": Command(
