@@ -226,7 +226,7 @@ BARE_MS = {
 def test_the_unprofiled_step_lies_in_the_interval(name: str, bare_ms: float) -> None:
     path = find(name)
     if name == "tiny_kernels" and path.parent == COPIES:
-        pytest.skip("its copy lacks the memory events, whose recording cost the host time; REPORTGEN_TRACES names no whole one")
+        pytest.skip("its copy lacks the memory events, whose recording took host time")
     replay = replay_of(read_capture(path), "drained")
     low_us, middle_us, high_us = replay.interval_us()
 
