@@ -11,7 +11,8 @@ import pytest
 from reportgen.findings import rules
 from reportgen.findings.model import Finding
 from reportgen.resources import resource_folder
-from tests.integration.test_planted_findings import FAULTS, TRUE_OF_TWINS, report_of
+from tests.integration.test_planted_findings import report_of
+from tests.planted_truth import FAULTS, TRUE_OF_TWINS
 
 # A kernel trace says what ran and when. It does not say why a kernel is as slow as it is: none of these was seen.
 UNSUPPORTED = re.compile(
