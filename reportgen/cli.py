@@ -111,6 +111,20 @@ def _run_options(parsed: argparse.Namespace, timeout_s: float | None) -> RunOpti
     )
 
 
+def _exec_script(parsed: argparse.Namespace) -> int:
+    from reportgen.pipeline import exec_script
+    from reportgen.runner.exec_script import ScriptRequest
+
+    request = ScriptRequest(
+        script=parsed.script,
+        arguments=tuple(parsed.script_arguments),
+        output=str(parsed.output),
+        device=parsed.device,
+        step_of=parsed.step_of,
+    )
+    return _report(parsed, lambda wishes: exec_script(request, wishes))
+
+
 def _analyze(parsed: argparse.Namespace) -> int:
     from reportgen.pipeline import analyze_path
 
@@ -278,6 +292,11 @@ COMMANDS: dict[str, Command] = {
         summary="profile every case of a workload, analyse, write the report",
         options=(arguments.add_workload, arguments.add_output, arguments.add_selection, arguments.add_report),
         call=_run_workload,
+    ),
+    "exec": Command(
+        summary="run a script unchanged and profile a window of it",
+        options=(arguments.add_output, arguments.add_report, arguments.add_script),
+        call=_exec_script,
     ),
     "analyze": Command(
         summary="write the report of an existing torch.profiler trace or of a recording",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
     from reportgen.history.model import ReportDifference
     from reportgen.report.model import Report
+    from reportgen.runner.exec_script import ScriptRequest
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
 
@@ -106,6 +108,26 @@ def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> 
         if finding.case is not None:
             names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
     return names
+
+
+def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
+    """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
+
+    A script that fails is one of the failures. Raises `UsageError` where no step of it was seen.
+    """
+    from reportgen.runner.exec_script import run_script
+
+    _check_thresholds(wishes)
+    _require_torch("running a script")
+    run = run_script(request)
+    written = _report_recording(Recording.open(run.recording), run.recording.parent, "recording", wishes)
+    failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
+    return dataclasses.replace(written, failures=(*written.failures, *failed))
+
+
+def _require_torch(doing: str) -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError(f"{doing} needs torch, which is not installed; try: pip install 'reportgen[run]'")
 
 
 def render_recording(path: Path, wishes: Wishes) -> Written:

@@ -54,6 +54,7 @@ _PAIRS: tuple[tuple[str, str, Callable[[Draft, Draft], bool]], ...] = (
     ("blocking-copy", "sync-point", _same_copy),
     ("blocking-copy", "dominant-operator", _same_copy),
     ("host-stall", "sync-point", _same_function),
+    ("recompilation", "shape-specialisation", _same_function),
     ("gemm-misaligned", "dominant-operator", _same_operator),
     ("gemm-misaligned", "low-roofline", _same_operator),
     ("low-roofline", "dominant-operator", _same_operator),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _TO_DEVICE = (
     CopyDirection.HOST_TO_DEVICE_PINNED, CopyDirection.HOST_TO_DEVICE_PAGEABLE, CopyDirection.HOST_TO_DEVICE,
 )  # fmt: skip
+_ON_DEVICE = (CopyDirection.NONE, CopyDirection.DEVICE_TO_DEVICE, CopyDirection.PEER_TO_PEER)
 _PINNED = (CopyDirection.HOST_TO_DEVICE_PINNED, CopyDirection.DEVICE_TO_HOST_PINNED)
 # Smaller copies are latency rather than rate.
 _LARGE_BYTES = 1 << 20
@@ -33,11 +34,12 @@ def pinned_durations_ns(trace: Trace) -> Float64:
     length = (activities.end_ns - activities.start_ns).astype(np.float64)
     to_device = np.isin(activities.copy_direction, _TO_DEVICE)
     large = np.isin(activities.copy_direction, _PINNED) & (activities.bytes >= _LARGE_BYTES) & (length > 0)
+    is_copy = ~np.isin(activities.copy_direction, _ON_DEVICE)
     pinned = length.copy()
     for direction in (True, False):
         own = large & (to_device == direction)
         rate = float(np.median(activities.bytes[own] / length[own])) * 1e9 if own.any() else _link_rate(trace)
-        here = to_device == direction
+        here = is_copy & (to_device == direction)
         pinned[here] = np.minimum(length[here], np.maximum(activities.bytes[here], 0) / rate * 1e9)
     return pinned
 

@@ -29,6 +29,7 @@ HOST_OVER_BUSY = Threshold(
     reason="below 1.1 the difference is within what one run's host time wanders from the next",
 )
 
+_LONGEST_NAME = 12
 # Phases whose step is the same work every time, so that one captured graph can be replayed.
 _FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
 
@@ -95,7 +96,8 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
 
 
 def _title(case: CaseAnalysis, activities: float | None, busy_us: float, step_us: float) -> str:
-    name = fmt.sentence_start(fmt.shorten(case.name, 16))
+    # A long name would leave no room for the figures; the case stands beside every finding anyway.
+    name = fmt.sentence_start(case.name) if len(case.name) <= _LONGEST_NAME else "The host"
     if activities is None:
         return f"{name} keeps the device busy for {fmt.duration_of(busy_us, step_us)}"
     unit, size = fmt.step_unit(step_us)

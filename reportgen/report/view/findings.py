@@ -79,6 +79,7 @@ class Findings:
     # On the page, findings that have no card.
     smaller: Table | None
     facts: Table | None
+    facts_elsewhere: str
     sentence: str
     more: str | None
     checklist: tuple[ChecklistStep, ...]
@@ -190,6 +191,7 @@ def view_findings(report: Report, medium: Medium) -> Findings:
         cards=tuple(_card(report, finding) for finding in shown),
         smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED]) if rest else None,
         facts=_facts_table(report, facts) if facts else None,
+        facts_elsewhere=f"{fmt.plural(len(facts), 'fact')} about the run in the appendices.",
         sentence=rules_sentence(report),
         more=f"{fmt.plural(left, 'more finding')} in the HTML and in report.json." if left else None,
         checklist=tuple(_checklist_step(report, number) for number in wording.CHECKLIST),
