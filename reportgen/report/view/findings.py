@@ -148,10 +148,10 @@ def _cell(value_us: float | None, size: float) -> str:
 
 
 def step_before(report: Report, finding: Finding) -> float | None:
-    """Return the step that the gain is taken from: after + gain, which for a later action is not today's step."""
+    """Return the step that the gain is taken from: the promised one, which lies within the gain's bounds."""
     gain = finding.gain
-    if gain is not None and gain.step_after_us is not None and gain.at_most_us_per_step is not None:
-        return gain.step_after_us + gain.at_most_us_per_step
+    if gain is not None and gain.step_after_us and gain.share_of_step is not None and gain.share_of_step < 1:
+        return gain.step_after_us / (1 - gain.share_of_step)
     case = next((case for case in report.cases if case.name == finding.case), None)
     return cases.step_us(case) if case else None
 
