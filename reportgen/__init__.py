@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reportgen.errors import ReportgenError
+    from reportgen.runner.capture import capture
     from reportgen.workload import Case, Step, Workload
 
 __version__ = "0.1.0"
-__all__ = ["Case", "ReportgenError", "Step", "Workload", "__version__"]
+__all__ = ["Case", "ReportgenError", "Step", "Workload", "__version__", "capture"]
 
 _HOMES = {
     "Case": "reportgen.workload",
     "ReportgenError": "reportgen.errors",
     "Step": "reportgen.workload",
     "Workload": "reportgen.workload",
+    "capture": "reportgen.runner.capture",
 }
 
 

@@ -107,6 +107,35 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="a recording, or the folder of its report")
 
 
+def add_whatif(parser: argparse.ArgumentParser) -> None:
+    """Add REPORT and --remove."""
+    parser.add_argument("report", type=Path, metavar="REPORT", help="a report's folder, or its report.json")
+    parser.add_argument(
+        "--remove",
+        type=_names,
+        default=(),
+        metavar="RULE,…",
+        help="only the fixes of these rules, in this order (default: all, the one that gives most first)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress: the table and errors only")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def add_script(parser: argparse.ArgumentParser) -> None:
+    """Add SCRIPT with its own arguments, and how its steps are told."""
+    parser.add_argument("--device", default="auto", metavar="auto|cuda|cuda:N|cpu", help="default: auto")
+    parser.add_argument(
+        "--step-of",
+        metavar="FUNCTION",
+        help="each call of it is a step; a function of the script, or module.function (default: what repeats)",
+    )
+    parser.add_argument("script", metavar="SCRIPT", help="a .py file, run unchanged")
+    parser.add_argument("script_arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="passed on to it")
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add --output."""
     parser.add_argument(

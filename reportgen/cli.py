@@ -21,7 +21,9 @@ from reportgen.errors import ReportgenError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reportgen.display import Watch
     from reportgen.pipeline import Wishes, Written
+    from reportgen.runner.run import RunOptions
 
 GATE = 1
 FAILED = 3
@@ -88,20 +90,39 @@ def _write_log(words: Sequence[str]) -> str:
 
 def _run_workload(parsed: argparse.Namespace) -> int:
     from reportgen.pipeline import run_workload
-    from reportgen.runner.run import RunOptions
     from reportgen.workload import find_workload
 
-    options = RunOptions(
+    options = _run_options(parsed, parsed.timeout)
+    workload = find_workload(parsed.workload, _workload_folders())
+    return _report(parsed, lambda wishes: run_workload(workload, options, wishes))
+
+
+def _run_options(parsed: argparse.Namespace, timeout_s: float | None) -> RunOptions:
+    from reportgen.runner.run import RunOptions
+
+    return RunOptions(
         device=parsed.device,
         cases=tuple(parsed.cases),
         settings=tuple(parsed.settings),
         sweeps=tuple(parsed.sweeps),
-        timeout_s=parsed.timeout,
+        timeout_s=timeout_s,
         alternatives=parsed.alternatives,
         command=parsed.command_line,
     )
-    workload = find_workload(parsed.workload, _workload_folders())
-    return _report(parsed, lambda wishes: run_workload(workload, options, wishes))
+
+
+def _exec_script(parsed: argparse.Namespace) -> int:
+    from reportgen.pipeline import exec_script
+    from reportgen.runner.exec_script import ScriptRequest
+
+    request = ScriptRequest(
+        script=parsed.script,
+        arguments=tuple(parsed.script_arguments),
+        output=str(parsed.output),
+        device=parsed.device,
+        step_of=parsed.step_of,
+    )
+    return _report(parsed, lambda wishes: exec_script(request, wishes))
 
 
 def _analyze(parsed: argparse.Namespace) -> int:
@@ -118,21 +139,23 @@ def _render(parsed: argparse.Namespace) -> int:
     return _report(parsed, lambda wishes: render_recording(parsed.recording, wishes))
 
 
+def _whatif(parsed: argparse.Namespace) -> int:
+    from reportgen.display import watching
+    from reportgen.pipeline import Wishes, what_if
+    from reportgen.report.whatif import render_fixes
+
+    with watching(quiet=parsed.quiet) as progress:
+        report = what_if(parsed.report, parsed.remove, Wishes(progress=progress))
+    _print(render_fixes(report).rstrip())
+    return 0
+
+
 def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> int:
     """Make a report as the options of `add_report` want it, print what it left, and return the exit code."""
     from reportgen.display import watching
-    from reportgen.pipeline import FORMATS, Wishes
 
     with watching(quiet=parsed.quiet) as progress:
-        wishes = Wishes(
-            output=parsed.output,
-            formats=parsed.formats or FORMATS,
-            pdf_required="pdf" in (parsed.formats or ()),
-            thresholds=dict(parsed.thresholds),
-            anonymous=parsed.anonymous,
-            progress=progress,
-        )
-        written = make(wishes)
+        written = make(_wishes(parsed, progress))
     if not parsed.quiet:
         _summarize(written)
     for line in (*written.remarks, *written.failures):
@@ -142,6 +165,19 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
     if parsed.open:
         _open(written.paths)
     return FAILED if written.failures else 0
+
+
+def _wishes(parsed: argparse.Namespace, progress: Watch) -> Wishes:
+    from reportgen.pipeline import FORMATS, Wishes
+
+    return Wishes(
+        output=parsed.output,
+        formats=parsed.formats or FORMATS,
+        pdf_required="pdf" in (parsed.formats or ()),
+        thresholds=dict(parsed.thresholds),
+        anonymous=parsed.anonymous,
+        progress=progress,
+    )
 
 
 def _summarize(written: Written) -> None:
@@ -185,6 +221,37 @@ def _compare(parsed: argparse.Namespace) -> int:
     return GATE if night_arguments.fails(difference, parsed.gates) else 0
 
 
+def _nightly(parsed: argparse.Namespace) -> int:
+    from reportgen.display import watching
+    from reportgen.nightly.night import NightOptions, run_night
+    from reportgen.nightly.summary import lines
+    from reportgen.workload import find_workload, list_workloads
+
+    folders = _workload_folders()
+    named = [find_workload(name, folders) for name in parsed.workloads]
+    with watching(quiet=parsed.quiet) as progress:
+        options = NightOptions(
+            workloads=tuple(named or (outline.path for outline in list_workloads(folders))),
+            run=_run_options(parsed, parsed.timeout or night_arguments.CASE_LIMIT_S),
+            wishes=_wishes(parsed, progress),
+            store=parsed.store,
+            gates=tuple(parsed.gates),
+            notify=parsed.notify,
+            wait_s=parsed.wait,
+            trace_days=parsed.keep_traces,
+            history_days=parsed.keep_history,
+        )
+        summary, failures = run_night(options)
+    if not parsed.quiet:
+        _print("\n".join(lines(summary)))
+    for line in failures:
+        _complain(line)
+    _print(summary.index)
+    if parsed.open:
+        _open([Path(summary.index)])
+    return FAILED if failures else GATE if summary.gate_failed else 0
+
+
 def _list(parsed: argparse.Namespace) -> int:
     from reportgen.workload import list_workloads
 
@@ -226,6 +293,11 @@ COMMANDS: dict[str, Command] = {
         options=(arguments.add_workload, arguments.add_output, arguments.add_selection, arguments.add_report),
         call=_run_workload,
     ),
+    "exec": Command(
+        summary="run a script unchanged and profile a window of it",
+        options=(arguments.add_output, arguments.add_report, arguments.add_script),
+        call=_exec_script,
+    ),
     "analyze": Command(
         summary="write the report of an existing torch.profiler trace or of a recording",
         options=(arguments.add_trace, arguments.add_output, arguments.add_report),
@@ -236,10 +308,26 @@ COMMANDS: dict[str, Command] = {
         options=(arguments.add_recording, arguments.add_output_beside, arguments.add_report),
         call=_render,
     ),
+    "whatif": Command(
+        summary="the step after each fix in turn, and what limits next",
+        options=(arguments.add_whatif,),
+        call=_whatif,
+    ),
     "compare": Command(
         summary="what changed between two reports, with noise taken into account",
         options=(night_arguments.add_two_reports, arguments.add_output, night_arguments.add_comparison),
         call=_compare,
+    ),
+    "nightly": Command(
+        summary="run workloads unattended, remember, compare with the nights before, write the index and the trend",
+        options=(
+            night_arguments.add_workloads,
+            arguments.add_output,
+            arguments.add_selection,
+            arguments.add_report,
+            night_arguments.add_night,
+        ),
+        call=_nightly,
     ),
     "list": Command(summary="list the workloads found, without importing them", options=(), call=_list),
     "doctor": Command(

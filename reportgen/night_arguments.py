@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 COMPARISON_FORMATS = ("html", "pdf", "json", "md")
 _GATES = ("regression", "memory")
 _FINDING_GATE = "finding:"
+# Nobody is there to end a case that hangs.
+CASE_LIMIT_S = 1800.0
+_MOST_DAYS = 36500
 
 
 def add_two_reports(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +39,46 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     add_gates(parser)
     parser.add_argument("--quiet", action="store_true", help="no summary: paths and errors only")
     parser.add_argument("--open", action="store_true", help="open the comparison when it is written")
+
+
+def add_workloads(parser: argparse.ArgumentParser) -> None:
+    """Add WORKLOAD, any number of times."""
+    parser.add_argument(
+        "workloads",
+        nargs="*",
+        metavar="WORKLOAD",
+        help="a .py file or a name (default: all that are found)",
+    )
+
+
+def add_night(parser: argparse.ArgumentParser) -> None:
+    """Add what a night is told beside what is run."""
+    add_gates(parser)
+    parser.add_argument(
+        "--store", metavar="URL", help="the history: a file or postgresql://… (default: history.sqlite in DIR)"
+    )
+    parser.add_argument(
+        "--notify",
+        metavar="COMMAND",
+        help="a shell command that gets the night's summary as JSON on its stdin",
+    )
+    parser.add_argument(
+        "--wait",
+        type=_seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="for another night to end and for other processes to leave the GPU (default: 600)",
+    )
+    parser.add_argument(
+        "--keep-traces",
+        type=_days,
+        default=14,
+        metavar="DAYS",
+        help="then a report keeps only its documents (default: 14)",
+    )
+    parser.add_argument(
+        "--keep-history", type=_days, default=730, metavar="DAYS", help="then a night is forgotten (default: 730)"
+    )
 
 
 def add_gates(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +112,22 @@ def _formats(text: str) -> tuple[str, ...]:
     if not formats:
         raise argparse.ArgumentTypeError(f"name at least one of {', '.join(COMPARISON_FORMATS)}")
     return formats
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return number
+
+
+def _days(text: str) -> int:
+    if not text.isdecimal() or int(text) > _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of days up to {_MOST_DAYS}")
+    return int(text)
 
 
 def _gate(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reportgen.errors import UsageError
+from reportgen.errors import UsageError, did_you_mean
 from reportgen.recording import MANIFEST_NAME, Recording
 
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
     from reportgen.history.model import ReportDifference
     from reportgen.report.model import Report
+    from reportgen.runner.exec_script import ScriptRequest
     from reportgen.runner.progress import Event
     from reportgen.runner.run import RunOptions
 
@@ -108,6 +110,26 @@ def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> 
     return names
 
 
+def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
+    """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
+
+    A script that fails is one of the failures. Raises `UsageError` where no step of it was seen.
+    """
+    from reportgen.runner.exec_script import run_script
+
+    _check_thresholds(wishes)
+    _require_torch("running a script")
+    run = run_script(request)
+    written = _report_recording(Recording.open(run.recording), run.recording.parent, "recording", wishes)
+    failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
+    return dataclasses.replace(written, failures=(*written.failures, *failed))
+
+
+def _require_torch(doing: str) -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError(f"{doing} needs torch, which is not installed; try: pip install 'reportgen[run]'")
+
+
 def render_recording(path: Path, wishes: Wishes) -> Written:
     """Write the documents of the recording in `path`, or in `path`/recording, again."""
     _check_thresholds(wishes)
@@ -132,6 +154,36 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
         folder = _new_folder(parent, _name_of(recording.path.resolve()), wishes.now())
         return _report_recording(recording, folder, "recording", wishes)
     return _report_trace(path, snapshot, parent, wishes)
+
+
+def what_if(path: Path, rules: Sequence[str], wishes: Wishes) -> Report:
+    """Return the report in `path` judged anew, the fixes of `rules` put one after the other in that order; none: all.
+
+    Raises `InputUnreadable` where the recording or the trace that the report was made from does not lie where the
+    report says, `UsageError` for a rule that there is not.
+    """
+    from reportgen.report.assemble import assemble_recording, assemble_trace
+    from reportgen.report.json import read_input
+
+    _check_rules(rules)
+    given, source = read_input(path)
+    if given.kind == "trace":
+        report, _ = assemble_trace(source, None, wishes.now(), wishes.thresholds, _stages(wishes), rules)
+    else:
+        recording = open_recording(source)
+        report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes), rules)
+    return report
+
+
+def _check_rules(names: Sequence[str]) -> None:
+    from reportgen.findings.rules import RULES
+
+    known = [rule.id for rule in RULES]
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"no rule is called {name!r}.{did_you_mean(name, known) or ' There are ' + ', '.join(known)}"
+            )
 
 
 def open_recording(path: Path) -> Recording:

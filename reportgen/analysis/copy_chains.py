@@ -13,6 +13,7 @@ from reportgen.analysis.frames import call_label
 from reportgen.analysis.grouping import combine, total
 from reportgen.analysis.links import follow
 from reportgen.analysis.model import CopyChain, Source, UserCopy
+from reportgen.analysis.replay.changes import group_key
 from reportgen.analysis.window import count, durations_ns
 from reportgen.trace.call_names import match_names
 from reportgen.trace.calltree import nearest_with
@@ -69,7 +70,7 @@ def find_copy_chains(attribution: Attribution) -> tuple[CopyChain, ...]:
             source = attribution.frames.source(int(attribution.activity_frame_of_detail[chain[0].activity]))
             key = (source, tuple((one.read, one.written) for one in chain))
             found.setdefault(key, []).append(chain)
-    chains = [_chain(trace, chains, key[0], counted.num_steps) for key, chains in found.items()]
+    chains = [_chain(attribution, chains, key[0], counted.num_steps) for key, chains in found.items()]
     return tuple(sorted(chains, key=lambda chain: -chain.removable_us_per_step)[:MOST_ROWS])
 
 
@@ -162,8 +163,8 @@ def _copy(trace: Trace, activity: int) -> _Copy | None:
     return _Copy(activity, read, written)
 
 
-def _chain(trace: Trace, chains: list[list[_Copy]], source: object, num_steps: int) -> CopyChain:
-    sample = chains[0]
+def _chain(attribution: Attribution, chains: list[list[_Copy]], source: object, num_steps: int) -> CopyChain:
+    trace, sample = attribution.detail, chains[0]
     restores = sample[0].read.same_data(sample[-1].written)
     length_ns = durations_ns(trace.activities)
     spent_ns = [sum(int(length_ns[copy.activity]) for copy in chain) for chain in chains]
@@ -176,5 +177,22 @@ def _chain(trace: Trace, chains: list[list[_Copy]], source: object, num_steps: i
         count_per_step=len(chains) / num_steps,
         device_us_per_step=sum(spent_ns) / 1e3 / num_steps,
         removable_us_per_step=(sum(spent_ns) - sum(kept_ns)) / 1e3 / num_steps,
+        left_of_operators=_left_of_operators(attribution, [chain if restores else chain[:-1] for chain in chains]),
         source=source if isinstance(source, Source) else None,
     )
+
+
+def _left_of_operators(attribution: Attribution, needless: list[list[_Copy]]) -> dict[str, float]:
+    """Return the operators that make the needless copies, with the share of their device time that others need."""
+    trace = attribution.detail
+    group = np.append(attribution.detail_group, -1)[trace.activities.operator]
+    rows = np.array([copy.activity for chain in needless for copy in chain], dtype=np.int64)
+    spent_ns = durations_ns(trace.activities)
+    whole = total(group, spent_ns, len(attribution.groups))
+    gone = total(group[rows], spent_ns[rows], len(attribution.groups))
+    left = {}
+    for number in np.unique(group[rows]).tolist():
+        known = attribution.groups[number]
+        share = float(gone[number] / whole[number]) if whole[number] else 0.0
+        left[group_key(known.name, known.signature, known.direction)] = max(1.0 - share, 0.0)
+    return left

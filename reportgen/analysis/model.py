@@ -627,6 +627,9 @@ class CopyChain(msgspec.Struct, frozen=True, kw_only=True):
     count_per_step: float
     device_us_per_step: float
     removable_us_per_step: float
+    # The operators that make the needless ones, as a replay's changes name them, with the share of their device time
+    # that is needed elsewhere.
+    left_of_operators: dict[str, float] = {}
     source: Source | None
     where: Where | None = None
 

@@ -54,6 +54,7 @@ _PAIRS: tuple[tuple[str, str, Callable[[Draft, Draft], bool]], ...] = (
     ("blocking-copy", "sync-point", _same_copy),
     ("blocking-copy", "dominant-operator", _same_copy),
     ("host-stall", "sync-point", _same_function),
+    ("recompilation", "shape-specialisation", _same_function),
     ("gemm-misaligned", "dominant-operator", _same_operator),
     ("gemm-misaligned", "low-roofline", _same_operator),
     ("low-roofline", "dominant-operator", _same_operator),
@@ -79,7 +80,9 @@ def _absorb(draft: Draft, absorbed: Sequence[Judged]) -> Draft:
     merged = dict.fromkeys((*draft.merged, *(name for one in absorbed for name in (one.rule.id, *one.draft.merged))))
     severities = [severity_of(draft), *(severity_of(one.draft) for one in absorbed)]
     worst = min(severities, key=_SEVERITIES.index)
-    lines = [line for one in absorbed for line in one.draft.evidence[:_LINES_KEPT] if line not in draft.evidence]
+    # What the keeper names already, it has said in its own words.
+    new = [one for one in absorbed if one.rule.id not in draft.merged]
+    lines = [line for one in new for line in one.draft.evidence[:_LINES_KEPT] if line not in draft.evidence]
     return dataclasses.replace(
         draft,
         evidence=(*draft.evidence, *lines),

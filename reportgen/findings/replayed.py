@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A fix contains another where less than this share of the other's gain is left after it.
 LEFT_BY_EXCLUDING = 0.1
+# Less of the step than this shows in no measurement.
+NOTHING_SHARE = 0.001
 # Findings of a case that are held against each other, the most important first.
 MOST_PAIRED = 8
 
@@ -42,6 +44,8 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
         return draft
     low_us, middle_us, high_us = (min(max(us, 0.0), step_us) for us in replay.gain_us(change))
     text = f"replayed with the fix made, the step takes {fmt.step_time(step_us - middle_us)}"
+    if middle_us < NOTHING_SHARE * step_us:
+        text = f"replayed with the fix made, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
     gain = msgspec.structs.replace(
         bound,
         at_most_us_per_step=high_us,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
+
+import msgspec
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis
@@ -63,14 +66,10 @@ def _against_the_case(base: Report, before: CaseAnalysis, new: Report, after: Ca
 
 def _against_its_times(base: Report, before: CaseAnalysis, new: Report, after: CaseAnalysis) -> list[str]:
     """A clock held back makes every time longer, on the device too."""
-    held = [_is_throttled(base, before), _is_throttled(new, after)]
+    held = [is_throttled(base, before), is_throttled(new, after)]
     if held[0] == held[1]:
         return []
     return [f"other clocks: the device was throttled in {'base' if held[0] else 'new'} only"]
-
-
-def _is_throttled(report: Report, case: CaseAnalysis) -> bool:
-    return any(finding.rule == _THROTTLED and finding.case in (None, case.name) for finding in report.findings)
 
 
 def _against_its_step(base: Report, before: CaseAnalysis, new: Report, after: CaseAnalysis) -> list[str]:
@@ -105,3 +104,28 @@ def _runtime(environment: Environment) -> str:
 
 def _value(value: object) -> str:
     return "none" if value is None else fmt.legible(str(value), 80)
+
+
+def is_throttled(report: Report, case: CaseAnalysis) -> bool:
+    """Tell whether the device's clock was held back while `case` was timed."""
+    return any(finding.rule == _THROTTLED and finding.case in (None, case.name) for finding in report.findings)
+
+
+def series_key(report: Report, case: CaseAnalysis) -> str:
+    """Return what is alike for the nights of one case that can be compared with each other.
+
+    It is made of workload, case, phase, parameters, device, processor, cores and the kind of step. Versions are not in
+    it: whether a new torch is slower is what one wants to know; it is said beside the change.
+    """
+    environment = report.environment
+    parts = (
+        report.workload.name if report.workload else None,
+        case.name,
+        case.phase,
+        case.parameters,
+        device_name(report, case),
+        environment.processor,
+        environment.num_cores,
+        case.timing.mode if case.timing else None,
+    )
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:16]

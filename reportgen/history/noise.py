@@ -21,7 +21,7 @@ POWER = 0.95
 ASSUMED_SPREAD = 0.08
 # Nights that decide together, and nights of the base: fewer do not tell the spread, older ones another machine.
 MOST_NIGHTS = 10
-FEWEST_BASE_NIGHTS = 5
+FEWEST_BASE_NIGHTS = 8
 MOST_BASE_NIGHTS = 30
 # No machine is steadier than this from night to night, however alike a few of its nights were.
 SMALLEST_SPREAD = 0.005
@@ -54,12 +54,15 @@ def threshold(deviation: float, num_base: int, num_new: int, degrees: int | None
     return critical(degrees) * deviation * math.sqrt(1.0 / num_base + 1.0 / num_new)
 
 
-def nights_needed(effect: float, deviation: float, num_base: int | None = None) -> int | None:
+def nights_needed(
+    effect: float, deviation: float, num_base: int | None = None, degrees: int | None = None
+) -> int | None:
     """Return how many nights tell the log ratio `effect` with a chance of `POWER`; None where `MOST_NIGHTS` do not.
 
-    `num_base` are the nights there are already of the base; None where each side must gather as many anew.
+    `num_base` are the nights there are already of the base; None where each side must gather as many anew. `degrees`
+    are those of `deviation`, None where it is taken as known.
     """
-    needs = critical() + _NORMAL.inv_cdf(POWER)
+    needs = critical(degrees) + _NORMAL.inv_cdf(POWER)
     for nights in range(1, MOST_NIGHTS + 1):
         if needs * deviation * math.sqrt(1.0 / nights + 1.0 / (num_base or nights)) <= abs(effect):
             return nights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.history.model import CaseDifference, Difference, Moved, ReportDifference, Verdict
-from reportgen.history.quantities import BY_NAME
+from reportgen.history.quantities import BY_NAME, Quantity
 
 VERDICT_WORDS: dict[Verdict, str] = {
     "worse": "worse",
@@ -54,8 +54,25 @@ def _moves(case: CaseDifference) -> list[str]:
 def move(row: Difference) -> str:
     """Return "device time per step 1.30 → 1.37 ms (+5.0 %)"."""
     quantity = BY_NAME[row.quantity]
-    values = f"{quantity.text(row.base)} → {quantity.text(row.new)}"
-    return f"{quantity.label} {values}" + (f" ({percent(row.change)})" if row.change is not None else "")
+    if row.base is None or row.new is None:
+        return f"{quantity.label} {quantity.text(row.base)} → {quantity.text(row.new)}"
+    return moved_by(quantity, row.base, row.new)
+
+
+def moved_by(quantity: Quantity, base: float, new: float) -> str:
+    """Return "device time per step 1.30 ms → 1.37 ms (+5.0 %)"."""
+    change = f" ({percent((new - base) / base)})" if base else ""
+    return f"{quantity.label} {quantity.text(base)} → {quantity.text(new)}{change}"
+
+
+def needs(nights: int | None) -> str:
+    """Return ", needs 4 nights to be told from noise", or nothing."""
+    return "" if nights is None else f", needs {fmt.plural(nights, 'night')} to be told from noise"
+
+
+def short(commit: str | None) -> str:
+    """Return the first digits of a commit."""
+    return commit[:9] if commit else fmt.NOT_RECORDED
 
 
 def shown(case: CaseDifference) -> list[Difference]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from reportgen.errors import InputUnreadable
+from reportgen.report.model import ReportInput
+
 if TYPE_CHECKING:
     from reportgen.report.model import Report
+
+FILE_NAME = "report.json"
 
 
 def encode_report(report: Report) -> bytes:
@@ -17,6 +23,31 @@ def encode_report(report: Report) -> bytes:
     except UnicodeEncodeError:  # a trace may hold lone surrogates, which UTF-8 cannot
         content = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
     return msgspec.json.format(content, indent=1) + b"\n"
+
+
+class _Made(msgspec.Struct):
+    """The part of a report that says what it was made from."""
+
+    input: ReportInput
+
+
+def read_input(path: Path) -> tuple[ReportInput, Path]:
+    """Return what the report at `path`, its folder or its report.json, was made from, and where that lies.
+
+    A recording that was moved with its report is found beside it. Raises `InputUnreadable`.
+    """
+    file = path / FILE_NAME if path.is_dir() else path
+    try:
+        given = msgspec.json.decode(file.read_bytes(), type=_Made).input
+    except OSError as error:
+        raise InputUnreadable(f"{path} is no report: {file} cannot be read ({error.strerror})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputUnreadable(f"{file} is no report of reportgen: {error}") from error
+    places = [file.parent / given.path, file.parent / Path(given.path).name]
+    found = next((place for place in places if place.exists()), None)
+    if found is None:
+        raise InputUnreadable(f"{path} was made from {given.path}, which is not there: put it beside the report")
+    return given, found
 
 
 def _encodable(value: Any) -> Any:

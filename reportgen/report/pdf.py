@@ -17,7 +17,7 @@ from reportgen.report.view.drawings import Drawings, draw
 if TYPE_CHECKING:
     from reportgen.report.model import Report
 
-_TIGHTEST = 3
+_TIGHTEST = 4
 _VARIANT = "pdf/ua-1"
 
 

@@ -171,7 +171,7 @@ def _end(report: Report, width: int) -> list[str]:
     lines = []
     sure = [f"{line.lead} {line.text}".strip() for line in view_sureness(report)]
     if sure:
-        lines += _wrap(f"Sure: {' '.join(sure)}", width, "  ", first="  ", most=3)
+        lines += _wrap(f"Sure: {sure[0][0].lower()}{' '.join(sure)[1:]}", width, "  ", first="  ", most=3)
     if cases.faults(report):
         lines += _wrap(f"Rules: {rules_sentence(report)}", width, "  ", first="  ", most=1)
     notices = view_notices(report, page(len(report.cases)))

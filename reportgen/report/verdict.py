@@ -51,7 +51,7 @@ def verdict(report: Report) -> VerdictText:
 
 
 def limit_of(case: CaseAnalysis) -> str:
-    """Return what limits a case: "work", a budget part, "host", "undecided", "cpu", "not-recorded" or "unknown"."""
+    """Return what limits a case: "work", "host", a budget part, "cpu", or why it is not known."""
     if case.device_kind == "not-recorded":
         return "not-recorded"
     if case.device_kind == "host":
@@ -63,6 +63,8 @@ def limit_of(case: CaseAnalysis) -> str:
         return "work"
     if case.budget is None:
         return "unknown"
+    if case.launching is not None and not case.launching.idle_is_certain:
+        return "uncertain"
     return _waiting_limit(case)
 
 
@@ -109,10 +111,14 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
         parts.append(f"the like in {fmt.spelled(len(members) - len(shown))} more cases")
     works = fmt.listing(parts)
     if kind == "not-recorded":
-        names = fmt.listing([f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}" for case in shown])
-        return f"No device activity was recorded: the step takes {names}, and what the device does in it is not known."
+        steps = _steps(shown, alone=alone)
+        return f"No device activity was recorded: the step takes {steps}, and what the device does in it is not known."
+    if kind == "uncertain":
+        return f"The device works {works} as far as recorded; what looks like waiting may be work that was not."
+    if kind == "cpu" and not any(cases.work_us(case) for case in members):
+        return f"No operator ran in the recorded steps, which take {_steps(shown, alone=alone)}."
     if kind == "cpu":
-        return f"The step is the host’s own work: operators run {works}."
+        return f"The step is the host’s own work: operators run {_largest(shown, alone=alone)}."
     if kind == "work":
         return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}."
     if kind == "undecided":
@@ -120,6 +126,24 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
     if kind == "unknown":
         return f"The device works {works}; why it waits is not known."
     return f"{_WAITS_FOR[kind]}: it works {works}."
+
+
+def _steps(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    return fmt.listing([f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}" for case in shown])
+
+
+def _largest(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
+    """Say how long operators run in each case, and which of them takes the most host time of its own."""
+    texts = []
+    for case in shown:
+        most = max(case.operators.items, key=lambda item: item.share_of_host or 0.0, default=None)
+        named = (
+            f" ({fmt.operator_name(most.name, 40)} {fmt.share(most.share_of_host)})"
+            if most and most.share_of_host
+            else ""
+        )
+        texts.append(f"{_work_of_step(case)}{_where(case, alone)}{named}")
+    return fmt.listing(texts)
 
 
 def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:

@@ -15,15 +15,15 @@ PART_MEANINGS: dict[BudgetPart, str] = {
     "compute": "kernels run",
     "communication": "collectives and sends run with nothing beside them",
     "copy": "copies and fills run with nothing beside them",
-    "launch": "the host prepares the next launch in Python and PyTorch",
+    "launch": "Python and PyTorch prepare the next launch",
     "launch-call": "the runtime call that launches",
-    "turnaround": "launched, not yet started: latency or a dependency",
-    "sync": "a wait the program asked for, and the refill of the queue after it",
+    "turnaround": "launched, not yet started",
+    "sync": "a wait the program asked for, and its refill",
     "input": "the data loader has no batch ready",
     "allocator": "device memory is allocated or freed",
-    "build": "the host builds plans or kernels for shapes it has not seen, or loads them",
-    "stall": "the host is busy in one place and launches nothing",
-    "profiler": "what recording adds; absent without a profiler",
+    "build": "plans or kernels are built or loaded",
+    "stall": "the host is busy in one place",
+    "profiler": "what recording adds",
     "unexplained": "no event of the trace says why",
 }
 # The same on a machine without a device, where the host does the work itself.
@@ -46,7 +46,7 @@ METHOD_WORDS: dict[GainMethod, str] = {
 }
 SEVERITY_WORDS: dict[Severity, str] = {"high": "High", "medium": "Medium", "low": "Low", "info": "Info"}
 CONFIDENCE_REASONS: dict[Confidence, str] = {
-    "high": "the fix was made and the step timed again, or the fact itself was measured",
+    "high": "the fix was made and the step timed again",
     "medium": "the step was replayed with the fix on a model that reproduces it within 10 %",
     "low": "the gain is a bound, or the cause is inferred",
 }

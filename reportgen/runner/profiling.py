@@ -25,9 +25,7 @@ def record_window(
     The profiler is prepared, warmed up on steps that it does not record, and opened on a drained device. Inside the
     window the device is waited for only where steps start on an idle one, and then between the steps' marks.
     """
-    deep = kind == "detail"
-    activities = [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
-    profiler = profile(activities=activities, record_shapes=deep, profile_memory=deep, with_stack=deep)
+    profiler = new_profiler(device, kind)
     profiler.prepare_trace()
     opened = False
     try:
@@ -39,13 +37,18 @@ def record_window(
         if not opened:  # a profiler that was prepared can be put away only once it has been started
             profiler.start_trace()
         profiler.stop_trace()
-    _export(profiler, path)
+    export_trace(profiler, path)
+
+
+def new_profiler(device: torch.device, kind: Literal["timeline", "detail"]) -> profile:
+    """Return a profiler for one of the two windows, not yet prepared."""
+    deep = kind == "detail"
+    return profile(activities=_activities(device), record_shapes=deep, profile_memory=deep, with_stack=deep)
 
 
 def start_profiler_once(device: torch.device) -> None:
     """Run one throw-away cycle on a trivial operation: the first one loads and starts the device's tracing library."""
-    activities = [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
-    with profile(activities=activities):
+    with profile(activities=_activities(device)):
         torch.zeros(1, device=device).add_(1)
         if device.type == "cuda":
             torch.cuda.synchronize(device)
@@ -67,7 +70,12 @@ def _run_marked(stepper: Stepper, num_steps: int) -> None:
     stepper.clock.drain()
 
 
-def _export(profiler: profile, path: Path) -> None:
+def _activities(device: torch.device) -> list[ProfilerActivity]:
+    return [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+
+
+def export_trace(profiler: profile, path: Path) -> None:
+    """Write the trace of a profiler that was stopped to `path`, compressed, whole or not at all."""
     plain, packed = path.with_suffix(""), path.with_suffix(".partial")  # timeline.json beside timeline.json.gz
     try:
         profiler.export_chrome_trace(str(plain))

@@ -16,6 +16,7 @@ from reportgen.analysis.replay.edits import (
     LaunchAsGraph,
     RemoveSyncs,
     ScaleActivities,
+    SetDurations,
     ShortenHost,
 )
 from reportgen.analysis.replay.targets import find_targets
@@ -125,6 +126,10 @@ def _edits_of(change: Change, targets: Targets) -> tuple[Edit, ...]:
         case "hide-copies":
             copies = targets.copies(change.place)
             return (HideCopies(activities=copies),) if len(copies) else ()
+        case "pin-copies":
+            copies = targets.copies(change.place)
+            pinned = SetDurations(activities=copies, duration_ns=targets.pinned_ns[copies])
+            return (pinned, RemoveSyncs(calls=targets.calls_of(copies))) if len(copies) else ()
         case "remove-stall" | "prefetch-input" | "keep-memory" | "build-once":
             start, end = targets.host_spans(change.kind, change.place)
             return (ShortenHost(start_ns=start, end_ns=end),) if len(start) else ()

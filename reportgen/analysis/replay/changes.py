@@ -19,6 +19,7 @@ ChangeKind = Literal[
     "build-once",
     "launch-as-graph",
     "hide-copies",
+    "pin-copies",
     "scale-operators",
     "drop-operators",
     "fuse-operators",

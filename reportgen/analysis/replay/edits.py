@@ -85,16 +85,18 @@ class ScaleActivities:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SetDurations:
-    """Each of `activities` takes `duration_ns`, by its roofline or at a peer's rate."""
+    """Each of `activities` takes `duration_ns` (one for all, or one each), by its roofline or at a peer's rate."""
 
     activities: Int64
-    duration_ns: float
+    duration_ns: float | Float64
 
     def apply(self, program: Program) -> Program:
         """Replace the part of each job that the activities make up."""
         share = _share_of_jobs(program, self.activities)
-        count = np.bincount(_jobs_of(program, self.activities), minlength=len(share))
-        return _with_jobs(program, duration_ns=program.jobs.duration_ns * (1 - share) + count * float(self.duration_ns))
+        each = np.broadcast_to(np.asarray(self.duration_ns, dtype=np.float64), self.activities.shape)
+        known = _known(program, self.activities)
+        added = np.bincount(_jobs_of(program, self.activities), weights=each[known], minlength=len(share))
+        return _with_jobs(program, duration_ns=program.jobs.duration_ns * (1 - share) + added)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

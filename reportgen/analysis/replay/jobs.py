@@ -71,7 +71,7 @@ def build_jobs(trace: Trace, sequence: Sequence) -> JobTable:
     job_of_event = np.full(len(sequence.call), -1, dtype=np.int64)
     job_of_event[event] = np.arange(len(event))
     jobs, latency, gap = _tell_waits_apart(recorded, blocking=sequence.waits[event])
-    wait_job, return_ns, own_ns = _host_waits(sequence, recorded)
+    wait_job, return_ns, own_ns = _host_waits(sequence, recorded, np.sort(activities.end_ns))
     return JobTable(
         jobs=jobs, job_of_event=job_of_event, wait_job=wait_job, return_ns=return_ns, own_ns=own_ns,
         latency_ns=latency, gap_ns=gap, activity=rows, job_of_activity=job_of_activity.ravel().astype(np.int64),
@@ -131,11 +131,12 @@ def _find_dependencies(recorded: _Recorded, ready_ns: Int64) -> Int64:
     return after
 
 
-def _host_waits(sequence: Sequence, recorded: _Recorded) -> tuple[Int64, Float64, Int64]:
+def _host_waits(sequence: Sequence, recorded: _Recorded, all_ends_ns: Int64) -> tuple[Int64, Float64, Int64]:
     """Return for each event the job that it waited for, how long after that job's end it returned, and its own time.
 
-    The job is the one that ended last of those launched until then that were over when the call returned. Before the
-    first launch it is the last one of the repetition before.
+    The job is the one that ended last of those launched until then that were over when the call returned. Where there
+    is none it is the last one of the repetition before, and what tells when that was over is whatever ended last in
+    the trace (`all_ends_ns`, sorted).
     """
     wait_job = np.full(len(sequence.call), NOTHING, dtype=np.int64)
     return_ns = np.zeros(len(sequence.call))
@@ -144,13 +145,13 @@ def _host_waits(sequence: Sequence, recorded: _Recorded) -> tuple[Int64, Float64
         returned = int(sequence.call_end_ns[event])
         stop = int(np.searchsorted(recorded.event, event, side="right"))
         over = np.flatnonzero(recorded.end_ns[:stop] <= returned + CLOCK_NS)
-        if len(over) == 0:
-            if stop == 0:
-                wait_job[event], own_ns[event] = -1, 0
-            continue
-        job = int(over[np.argmax(recorded.end_ns[over])])
-        wait_job[event] = job
-        ended = int(recorded.end_ns[job])
+        if len(over):
+            wait_job[event] = job = int(over[np.argmax(recorded.end_ns[over])])
+            ended = int(recorded.end_ns[job])
+        else:
+            wait_job[event] = -1
+            before = int(np.searchsorted(all_ends_ns, returned + CLOCK_NS, side="right")) - 1
+            ended = int(all_ends_ns[before]) if before >= 0 else int(sequence.stretch_end_ns[event])
         if ended > sequence.stretch_end_ns[event]:
             return_ns[event], own_ns[event] = max(returned - ended, 0), 0
     return wait_job, return_ns, own_ns

@@ -12,6 +12,7 @@ from reportgen.analysis.call_kinds import classify_calls
 from reportgen.analysis.first_visits import find_slow_visits
 from reportgen.analysis.host_causes import collect_host_causes
 from reportgen.analysis.replay.changes import group_key, place_key
+from reportgen.analysis.replay.pinning import pinned_durations_ns
 from reportgen.analysis.spans import covered, union
 from reportgen.analysis.wait_places import frames_of_waits
 from reportgen.trace.columns import CopyDirection
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.case_places import CasePlaces
     from reportgen.analysis.model import BudgetPart
     from reportgen.analysis.replay.changes import ChangeKind
-    from reportgen.analysis.replay.program import Program
+    from reportgen.analysis.replay.program import Float64, Program
     from reportgen.trace.columns import Bool, Int32, Int64, Trace
 
 # Which cause of host time a change takes away.
@@ -66,6 +67,9 @@ class Targets:
     operator_start_ns: Int64
     operator_end_ns: Int64
     optimizer_activities: Int64
+    activity_call: Int32
+    call_operator: Int32
+    pinned_ns: Float64  # of each activity: how long it would take from pinned memory, if it is a copy
 
     def syncs(self, place: str | None) -> Int64:
         """Return the calls at `place` that wait for the device, None: everywhere."""
@@ -74,6 +78,14 @@ class Targets:
     def copies(self, place: str | None) -> Int64:
         """Return the copies between host and device launched at `place`, None: everywhere."""
         return self.host_copies.at(place)[0]
+
+    def calls_of(self, activities: Int64) -> Int64:
+        """Return the calls that launched `activities`, and those by which the operators around them wait."""
+        calls = np.unique(self.activity_call[activities])
+        around = self.call_operator[calls]
+        waiting = self.waiting_calls.start
+        behind = waiting[np.isin(self.call_operator[waiting], around[around >= 0])]
+        return np.union1d(calls, behind).astype(np.int64)
 
     def host_spans(self, kind: ChangeKind, place: str | None) -> tuple[Int64, Int64]:
         """Return the host time that a change takes away."""
@@ -129,6 +141,9 @@ def find_targets(attribution: Attribution, places: CasePlaces, budget: BudgetRes
         operator_start_ns=operators.start_ns,
         operator_end_ns=operators.end_ns,
         optimizer_activities=_optimizer_activities(trace),
+        activity_call=activities.call,
+        call_operator=trace.calls.operator,
+        pinned_ns=pinned_durations_ns(trace),
     )  # fmt: skip
 
 

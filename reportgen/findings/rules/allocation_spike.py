@@ -72,7 +72,8 @@ def _draft(context: Context, memory: Memory, spike: Spike) -> Draft:
         verify=f"{context.check_command()}: the peak must fall below {fmt.size(memory.peak_allocated_bytes)}.",
         beware="The function spans the whole step: part of this is the step's own working set." if spans_step else None,
         confidence="medium" if spans_step else "high",
-        severity=_severity(memory, spike),
+        # What lives as long as the step does may be no spike at all: say it, and do not cry.
+        severity="low" if spans_step else _severity(memory, spike),
         gain=Gain(bytes=spike.bytes, resource="memory", method="bound", edit="do not hold these blocks at once"),
         source=spike.source,
         where=(spike.where,) if spike.where else (),
@@ -97,7 +98,7 @@ def _evidence(memory: Memory, spike: Spike) -> tuple[Evidence, ...]:
         text = f"{blocks} at once, the largest of {fmt.size(spike.largest_block_bytes)}{by}"
         rows.append(Evidence(text=text, value=spike.largest_block_bytes, unit="bytes"))
     if spike.held_us is not None:
-        times = f", {fmt.count(spike.count_per_step)} times a step" if spike.count_per_step else ""
+        times = f", {fmt.plural(spike.count_per_step, 'time')} a step" if spike.count_per_step else ""
         held = f"held for {fmt.duration(spike.held_us)} of host time{times}"
         rows.append(Evidence(text=held, value=spike.held_us, unit="us"))
     if memory.peak_allocated_bytes:

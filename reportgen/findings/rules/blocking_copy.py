@@ -84,10 +84,12 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
             cost_us=cost_us,
             floor_us=max(busy_us - row.us_per_step, 0.0),
             resource="both" if pageable else "device",
-            edit="copy from pinned memory, beside the computation" if pageable else "copy beside the computation",
+            edit="copy from pinned memory" if pageable else "copy beside the computation",
         ),
-        # How fast the copy is from pinned memory, the trace does not tell: only the bound holds for a pageable one.
-        change=Change(kind="hide-copies", place=place_key(row.source)) if row.source and not pageable else None,
+        # Pinned first: what is then still unhidden is a finding of its own.
+        change=Change(kind="pin-copies" if pageable else "hide-copies", place=place_key(row.source))
+        if row.source
+        else None,
         kind="pageable" if pageable else "exposed",
         source=row.source,
         where=(row.where,) if row.where else (),
@@ -148,7 +150,7 @@ def _action(row: CopyRow, place: str) -> str:
             f"Pin the input of the copy {where}: `DataLoader(…, pin_memory=True)` or `x.pin_memory()` once, then "
             f"`x.to(device, non_blocking=True)`. To hide what is left: {beside}"
         )
-    return f"Copy the next batch {where} while this one computes: {beside}"
+    return f"Copy the next batch{f' {place}' if place else ''} while this one computes: {beside}"
 
 
 RULE = Rule(id="blocking-copy", checklist_step=2, judge=judge, thresholds=(SHARE,))

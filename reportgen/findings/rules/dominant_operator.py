@@ -22,7 +22,13 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("device activity was not recorded")
     limit = context.thresholds[SHARE.name]
     unit = "of host time" if case.device_kind == "host" else SHARE.unit
-    ranked = [(share, operator) for operator in case.operators.items if (share := _share(case, operator)) is not None]
+    communication = {kernel.name for kernel in case.kernels.items if kernel.category == "communication"}
+    ranked = [
+        (share, operator)
+        for operator in case.operators.items
+        # A collective mostly waits for other ranks: its time says nothing of the work that it is.
+        if (share := _share(case, operator)) is not None and not communication.intersection(operator.kernels)
+    ]
     if not ranked:
         return not_evaluated("no operator with work of its own was recorded")
     share, operator = max(ranked, key=lambda pair: pair[0])
@@ -41,18 +47,20 @@ def _draft(context: Context, operator: Operator, share: float, unit: str) -> Dra
     time_us = operator.host_us_per_step if case.device_kind == "host" else operator.device_us_per_step
     shapes = fmt.shapes(operator.input_shapes, operator.input_types, operator.name)
     calls, steps = fmt.plural(operator.calls_per_step, "call"), fmt.plural(case.num_steps, "step")
-    name = fmt.operator_name(operator.name)
+    name = fmt.operator_name(operator.name, 24)
+    subject = f"{name}, shapes {shapes}" if operator.input_shapes else name
+    at_shape = " at this shape" if operator.input_shapes else ""
     return Draft(
-        title=f"{name} takes {fmt.share(share)} {unit} in {case.name}",
+        title=f"{name} takes {fmt.share(share)} {unit} in {fmt.shorten(case.name, 16)}",
         evidence=(
             Evidence(
-                text=f"{name}, shapes {shapes}: {fmt.duration(time_us)} a step in {calls} (n = {steps})",
+                text=f"{subject}: {fmt.duration(time_us)} a step in {calls} (n = {steps})",
                 value=time_us,
                 unit="us",
             ),
         ),
         mechanism=f"What one operator takes bounds what speeding it up can give: {fmt.share(share)} {unit}.",
-        action=f"Start with {name} at this shape if the work itself is to become shorter.",
+        action=f"Start with {name}{at_shape} if the work itself is to become shorter.",
         verify=f"{context.check_command()}: the operator's time in the operators table must fall.",
         beware=None
         if case.device_kind == "host"

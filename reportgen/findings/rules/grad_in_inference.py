@@ -25,6 +25,8 @@ NODES = Threshold(
     unit="nodes per step",
     reason="without gradients no node is made at all; a single one is a leaf that somebody asked a gradient of",
 )
+# A window of so few steps can hold a forward whose backward lies behind its end.
+LEAST_STEPS = 2
 FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode", "generate"})
 
 
@@ -39,6 +41,8 @@ def judge(context: Context) -> Verdict:
         return not_applicable(f"the phase {fmt.legible(case.phase, 24)} needs gradients")
     if work is None or not case.num_steps:
         return not_evaluated("operators were not recorded")
+    if case.phase is None and len(case.steps) < LEAST_STEPS:
+        return not_evaluated("without a phase and step marks a backward may lie outside the window")
     if work.backward_operators_per_step or case.optimizer_updates:
         return not_applicable("a backward pass or an optimizer ran in the steps")
     measured = Measured(value=work.nodes_per_step, threshold=context.thresholds[NODES.name], unit=NODES.unit)

@@ -29,6 +29,7 @@ HOST_OVER_BUSY = Threshold(
     reason="below 1.1 the difference is within what one run's host time wanders from the next",
 )
 
+_LONGEST_NAME = 12
 # Phases whose step is the same work every time, so that one captured graph can be replayed.
 _FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
 
@@ -95,7 +96,8 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
 
 
 def _title(case: CaseAnalysis, activities: float | None, busy_us: float, step_us: float) -> str:
-    name = fmt.sentence_start(case.name)
+    # A long name would leave no room for the figures; the case stands beside every finding anyway.
+    name = fmt.sentence_start(case.name) if len(case.name) <= _LONGEST_NAME else "The host"
     if activities is None:
         return f"{name} keeps the device busy for {fmt.duration_of(busy_us, step_us)}"
     unit, size = fmt.step_unit(step_us)
@@ -156,8 +158,19 @@ def _fits_a_graph(case: CaseAnalysis) -> bool:
 
 def _action(case: CaseAnalysis) -> str:
     if case.phase in _FORWARD_PHASES:
-        return "Capture the step once with `torch.cuda.graph` and replay it, or compile the model with `torch.compile`."
-    return "Compile the model with `torch.compile`, or use the fused variants of what launches many small kernels."
+        if not _fits_a_graph(case):
+            return (
+                "Compile the model: `model = torch.compile(model, dynamic=True)`. With fixed shapes (a static cache, "
+                "padded lengths) the step can be captured once with `torch.cuda.graph` and replayed."
+            )
+        return (
+            "Capture the step once and replay it: `with torch.cuda.graph(graph): out = model(static_input)`, then "
+            "`static_input.copy_(x); graph.replay()`; or `model = torch.compile(model, mode='reduce-overhead')`."
+        )
+    return (
+        "Compile the model, `model = torch.compile(model)`, and take the fused variants of what launches many kernels, "
+        "such as `fused=True` of the optimizer; a larger batch gives each launch more work."
+    )
 
 
 def _beware(case: CaseAnalysis) -> str | None:

@@ -56,7 +56,7 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
     case = context.case
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
-    function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "Host code"
+    function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "One stretch of code"
     at = place_of(place.source)
     steps = fmt.plural(place.num_steps, "step")
     return Draft(
@@ -64,15 +64,18 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"the device waits {fmt.duration(place.us_per_step)} a step while the host is "
-                f"{at or 'in one place'}, in {steps}; nothing is launched meanwhile",
+                f"{at or 'in a stretch of code without a name'}, in {steps}; nothing is launched meanwhile",
                 value=place.us_per_step,
                 unit="us",
             ),
             *_drained(context, place),
         ),
         mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
-        action=f"Move the work {at or 'done there'} out of the step, to another thread or process, "
-        "or behind the launches of the next step.",
+        action=f"Move the work {at} out of the step, to another thread or process, or behind the launches of the "
+        "next step."
+        if at
+        else "Record the trace with `with_stack=True` to see which function this is, then move its "
+        "work out of the step or behind the launches of the next one.",
         verify=f"{context.check_command()}: the part stall must fall by {fmt.duration(place.us_per_step)}.",
         confidence="low",
         gain=bounded_gain(

@@ -51,11 +51,12 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
     source = places[0].source if places else None
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
     at = place_of(source)
+    waiting = "the host" if case.device_kind == "host" else "the device"
     return Draft(
         title=f"Waiting for data takes {fmt.duration_of(cost_us, step_us)} of {fmt.shorten(case.name, 16)}",
         evidence=(
             Evidence(
-                text=f"the device idles {fmt.duration(cost_us)} a step for launches that follow the data loader"
+                text=f"{waiting} waits {fmt.duration(cost_us)} a step for the data loader"
                 f"{f' {at}' if at else ''} ({fmt.plural(case.num_steps, 'step')})",
                 value=cost_us,
                 unit="us",

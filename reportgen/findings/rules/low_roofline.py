@@ -80,7 +80,7 @@ def _explained(row: Operator) -> bool:
 def _draft(context: Context, low: list[Operator]) -> Draft:
     case, first = context.case, low[0]
     side = {"compute": "arithmetic", "memory": "memory"}.get(first.bound or "", "the roof")
-    name = fmt.operator_name(first.name)
+    name = fmt.operator_name(first.name, 20)
     return Draft(
         title=f"{name} reaches {fmt.share(first.roof_share)} of the roof in {fmt.shorten(case.name, 16)}",
         evidence=tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CopyChain, UserCopy
+from reportgen.analysis.replay.changes import Change, ChangeKind
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
@@ -32,6 +33,9 @@ POSSIBLE = Threshold(
     unit="of the step",
     reason="a copy that may be needed is worth a look only where it shows in the step",
 )
+
+# Copies by an operator at one signature that lie elsewhere, as a share of its device time, that can be passed over.
+MOST_ELSEWHERE = 0.1
 
 
 def judge(context: Context) -> Verdict:
@@ -94,11 +98,19 @@ def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
             resource="device",
             edit="remove the copies in a row",
         ),
+        change=_change(chain),
         kind="proven",
         source=chain.source,
         where=(chain.where,) if chain.where else (),
         identity=("proven", chain.source.function if chain.source else ""),
     )
+
+
+def _change(chain: CopyChain) -> Change:
+    """Return the change that drops the copies; where their operators copy elsewhere too, device time alone goes."""
+    alone = max(chain.left_of_operators.values(), default=1.0) <= MOST_ELSEWHERE
+    kind: ChangeKind = "drop-operators" if alone else "scale-operators"
+    return Change(kind=kind, operators=chain.left_of_operators)
 
 
 def _possible(context: Context, copy: UserCopy, step_us: float) -> Draft:

@@ -56,6 +56,7 @@ def _recorded_step_us(context: Context) -> float | None:
 def _draft(context: Context, row: Compilation, step_us: float, recorded_us: float) -> Draft:
     case = context.case
     place = place_of(row.source)
+    waiting = "" if case.device_kind == "host" else ", while the device waits"
     function = f"`{fmt.legible(row.source.function, 24)}`" if row.source else "The step"
     each_us = row.host_us_per_step / row.count_per_step
     # The typical step may be one without a compilation: it then has nothing to gain, the mean of the steps has.
@@ -71,7 +72,7 @@ def _draft(context: Context, row: Compilation, step_us: float, recorded_us: floa
             ),
         ),
         mechanism="Compiled code holds for the shapes, types and values that it was guarded on; another one makes "
-        "Dynamo trace the function again, on the host, while the device waits.",
+        f"Dynamo trace the function again on the host{waiting}.",
         action="See which guard fails with `TORCH_LOGS=recompiles`; then pad the sizes to a few values, or mark what "
         "varies: `torch._dynamo.mark_dynamic(x, 0)`, or `torch.compile(f, dynamic=True)`.",
         verify=f"{context.check_command()}: no `(dynamo_timed)` span may lie in a recorded step.",

@@ -68,7 +68,7 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
     count = sum(sync.count_per_step for sync in group)
     blocked_us = sum(sync.blocked_us_per_step for sync in group)
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
-    caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.operator_name(dearest.call, 24)
+    caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.operator_name(dearest.call, 14)
     place = place_of(dearest.source)
     through = f" through {fmt.operator_name(dearest.operator)}" if dearest.operator else ""
     return Draft(

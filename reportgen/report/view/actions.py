@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from reportgen import formatting as fmt
+from reportgen.analysis.model import StepTimes
 from reportgen.report.model import Report
 from reportgen.report.view import cases, findings, tables
 from reportgen.report.view.medium import Medium
@@ -17,15 +18,16 @@ class Actions:
 
     table: Table | None
     sentence: str
+    tried: Table | None
 
 
 def view_actions(report: Report, medium: Medium) -> Actions:
     """Return the findings that ask for something, in their order."""
     faults = cases.faults(report)
     if not faults:
-        return Actions(table=None, sentence=f"Nothing to do: {findings.rules_sentence(report)}")
+        return Actions(table=None, sentence=f"Nothing to do: {findings.rules_sentence(report)}", tried=_tried(report))
     unit, size = cases.step_unit(report.cases)
-    before = [findings._step_before(report, finding) for finding in faults]
+    before = [findings.step_before(report, finding) for finding in faults]
     after = [finding.gain.step_after_us if finding.gain else None for finding in faults]
     columns = [
         tables.figures([fmt.number(v / size) if v is not None else fmt.NOT_EVALUATED for v in values], values)
@@ -36,7 +38,7 @@ def view_actions(report: Report, medium: Medium) -> Actions:
             cells=(
                 Cell(text=finding.id, strong=True, href=f"#{finding.id}"),
                 Cell(text=cases.label(finding.case)),
-                Cell(text=cases.sentence(fmt.legible(finding.action, 300))),
+                Cell(text=findings.clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
                 Cell(text=findings.method_words(finding.gain)),
@@ -51,10 +53,45 @@ def view_actions(report: Report, medium: Medium) -> Actions:
     )  # fmt: skip
     caption = "The step before and after each action. Gains are not added up: an action may take what another promises."
     table = Table(caption=caption, columns=tables.columns(*heads), rows=rows)
-    return Actions(table=table, sentence=_after_each(report))
+    return Actions(table=table, sentence=_after_each(report), tried=_tried(report))
 
 
 def _after_each(report: Report) -> str:
     if report.input.command:
         return f"After each action run `{fmt.legible(report.input.command, 200)}` again and compare page one."
     return "After each action record the trace again and compare page one."
+
+
+def _tried(report: Report) -> Table | None:
+    """Return the alternatives that the runner measured, whatever came of them."""
+    pairs = [(case, tried) for case in report.cases for tried in case.alternatives]
+    if not pairs:
+        return None
+    unit, size = cases.step_unit(report.cases)
+    before = tables.figures([_median(tried.original_us, size) for _, tried in pairs])
+    after = tables.figures([_median(tried.step_us, size) for _, tried in pairs])
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=fmt.legible(tried.name, 40), code=True),
+                Cell(text=cases.label(case)),
+                before[i],
+                after[i],
+                tables.text(f"{fmt.number(tried.speedup)}{fmt.TIMES}" if tried.speedup else fmt.NOT_RECORDED),
+                Cell(
+                    text=tried.outcome.replace("-", " "), note=fmt.legible(tried.reason, 80) if tried.reason else None
+                ),
+            )
+        )
+        for i, (case, tried) in enumerate(pairs)
+    )
+    heads = (
+        ("Tried", 26.0, False), ("Case", 14.0, False), (f"Step, {unit}", 11.0, True), (f"tried, {unit}", 11.0, True),
+        ("Faster", 10.0, True), ("Outcome", 28.0, False),
+    )  # fmt: skip
+    caption = "Alternatives measured: blocks of the changed step in turn with blocks of the step as it is."
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
+
+
+def _median(times: StepTimes | None, size: float) -> str:
+    return fmt.number(times.median_us / size) if times else fmt.NOT_RECORDED

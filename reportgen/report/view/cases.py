@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import WORK_PARTS, CaseAnalysis
@@ -74,12 +74,20 @@ def step_unit(cases: Sequence[CaseAnalysis]) -> tuple[str, float]:
     return fmt.step_unit(max((step_us(case) or 0.0 for case in cases), default=0.0))
 
 
-def sentence(text: str) -> str:
-    """Write `text` as a sentence: a capital where it begins with a plain word, a full stop at its end."""
+def cut(text: str, limit: int) -> str:
+    """Cut a text at a word, at its end, to `limit` characters."""
+    whole = fmt.legible(text) if text else ""
+    if len(whole) <= limit:
+        return whole
+    return f"{whole[:limit].rpartition(' ')[0] or whole[:limit]} …"
+
+
+def sentence(text: str, names: Collection[str] = ()) -> str:
+    """Write `text` as a sentence: a capital where it begins with a word that is none of `names`, a full stop."""
     text = text.strip()
     if not text:
         return ""
     first = text.split(maxsplit=1)[0]
-    if first.isalpha() and first.islower():
+    if first.isalpha() and first.islower() and first not in names:
         text = text[0].upper() + text[1:]
     return text if text[-1] in ".!?" else text + "."

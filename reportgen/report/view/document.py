@@ -11,6 +11,8 @@ from reportgen.report.view.actions import Actions, view_actions
 from reportgen.report.view.drawings import Drawings
 from reportgen.report.view.figures import KeyFigures, view_figures
 from reportgen.report.view.findings import Findings, Top, view_findings, view_top
+from reportgen.report.view.fixes import TITLE as FIXES_TITLE
+from reportgen.report.view.fixes import CaseFixes, view_fixes
 from reportgen.report.view.head import Head, Sureness, view_head, view_notices, view_sureness
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.memory import MISSING as NO_MEMORY
@@ -52,6 +54,7 @@ class Document:
     time: Time
     step_times_chart: Chart | None
     timelines: tuple[Chart, ...]
+    fixes: tuple[CaseFixes, ...]
     findings: Findings
     operators: tuple[CaseOperators, ...]
     sources: tuple[Table, ...]
@@ -79,14 +82,15 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
         figures=view_figures(report, medium),
         step_title=f"The step, by what the {'host' if on_host else 'device'} does or waits for",
         step_missing="The step is not drawn: no whole step with its activities was recorded.",
-        budget_chart=drawings.budget_short if medium.fit >= 2 and drawings.budget_short else drawings.budget,
+        budget_chart=drawings.budget_short if medium.fit >= 3 and drawings.budget_short else drawings.budget,
         top=view_top(report, medium),
         sureness=view_sureness(report),
         notices=view_notices(report, medium),
-        contents=_contents(shapes, on_host=on_host),
+        contents=_contents(shapes, on_host=on_host, fixes=any(one.fixes for one in report.fixes)),
         time=view_time(report, medium),
         step_times_chart=drawings.step_times,
         timelines=tuple(drawings.timelines.values()),
+        fixes=view_fixes(report, drawings.fixes, medium),
         findings=view_findings(report, medium),
         operators=view_operators(report, medium),
         sources=view_sources(report, medium),
@@ -102,16 +106,17 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
     )
 
 
-def _contents(shapes: Shapes, *, on_host: bool) -> tuple[Section, ...]:
+def _contents(shapes: Shapes, *, on_host: bool, fixes: bool) -> tuple[Section, ...]:
     operators = "Operators by host time" if on_host else "Operators and kernels by device time"
     titles = (
         ("time", "Where the time goes", "Time"),
+        *((("fixes", FIXES_TITLE, "Fixes"),) if fixes else ()),
         ("findings", "Findings", "Findings"),
-        ("checklist", "The checklist", "Checklist"),
         ("operators", operators, "Operators"),
         ("shapes", shapes.title, "Shapes"),
         ("memory", "Memory", "Memory"),
         ("actions", "Actions in order", "Actions"),
+        ("checklist", "The checklist", "Checklist"),
         ("method", "Method and environment", "Method"),
         ("appendices", "Appendices", "Appendices"),
     )

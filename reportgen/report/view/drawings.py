@@ -9,6 +9,7 @@ import msgspec
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
+from reportgen.report.view.fixes import case_of, fix_name
 
 _MOST_STRIPS = 2  # timelines and memory curves: one for each of the longest cases
 
@@ -24,6 +25,7 @@ class Drawings:
     roofline: Chart | None = None
     timelines: dict[str, Chart] = dataclasses.field(default_factory=dict)
     memory: dict[str, Chart] = dataclasses.field(default_factory=dict)
+    fixes: dict[str, Chart] = dataclasses.field(default_factory=dict)
 
 
 def draw(report: Report) -> Drawings:
@@ -34,6 +36,7 @@ def draw(report: Report) -> Drawings:
     drawn = [msgspec.structs.replace(case, name=cases.label(case)) for case in report.cases]
     with_budget = [case for case in drawn if case.budget is not None]
     longest = sorted(drawn, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
+    longest.sort(key=drawn.index)
     timelines = {case.name: chart for case in longest if (chart := charts.timeline_chart(case))}
     memory = {case.name: chart for case in drawn[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
     return Drawings(
@@ -43,4 +46,22 @@ def draw(report: Report) -> Drawings:
         roofline=charts.roofline_chart(drawn, report.devices),
         timelines=timelines,
         memory=memory,
+        fixes=_draw_fixes(report),
     )
+
+
+def _draw_fixes(report: Report) -> dict[str, Chart]:
+    """Draw the fixes of the cases with the longest steps."""
+    from reportgen.report.charts.whatif import Fix, whatif_chart
+
+    told = sorted((one for one in report.fixes if one.fixes), key=lambda one: -one.step_us)[:_MOST_STRIPS]
+    drawn = {}
+    for sequence in told:
+        fixes = [
+            Fix(name=fix_name(fix), step_after_us=fix.step_after_us, method=fix.method, id=fix.finding)
+            for fix in sequence.fixes
+        ]
+        chart = whatif_chart(case_of(report, sequence), fixes, works_after_us=sequence.device_after_us)
+        if chart is not None:
+            drawn[sequence.case] = chart
+    return drawn

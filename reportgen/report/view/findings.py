@@ -14,7 +14,8 @@ from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
 MOST_TOP = 3
-MOST_CARDS_PRINTED = 8
+MOST_CARDS_PRINTED = 6
+MOST_ROWS_PRINTED = 12
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,10 @@ class Findings:
     """The section."""
 
     cards: tuple[Card, ...]
+    # On the page, findings that have no card.
+    smaller: Table | None
     facts: Table | None
+    facts_elsewhere: str
     sentence: str
     more: str | None
     checklist: tuple[ChecklistStep, ...]
@@ -86,7 +90,7 @@ def view_top(report: Report, medium: Medium) -> Top:
     faults = cases.faults(report)
     shown = faults[:MOST_TOP]
     unit, size = cases.step_unit([case for case in report.cases if case.name in {f.case for f in shown}])
-    before = [_step_before(report, finding) for finding in shown]
+    before = [step_before(report, finding) for finding in shown]
     after = [finding.gain.step_after_us if finding.gain else None for finding in shown]
     before_texts = [_cell(value, size) for value in before]
     after_texts = [_cell(value, size) for value in after]
@@ -96,8 +100,8 @@ def view_top(report: Report, medium: Medium) -> Top:
             id=finding.id,
             severity=finding.severity,
             severity_word=wording.SEVERITY_WORDS[finding.severity],
-            title=fmt.legible(finding.title, 72),
-            action=_clip(finding.action, 112),
+            title=fmt.legible(finding.title, 90),
+            action=clip(finding.action, 64 if medium.is_print else 112),
             before=before_texts[index],
             before_pad=pads[0][index],
             after=after_texts[index],
@@ -121,10 +125,11 @@ def _more(report: Report, num_shown: int) -> str | None:
     facts = sum(1 for finding in rest if finding.severity == "info")
     words += [f"{fmt.spelled(facts)} {fmt.noun(facts, 'fact')} about the run"] if facts else []
     ids = fmt.listing([finding.id for finding in rest]) if len(rest) <= 6 else f"{rest[0].id} to {rest[-1].id}"
-    return f"{'And ' if num_shown else ''}{fmt.listing(words)}: {ids}."
+    text = f"{fmt.listing(words)}: {ids}."
+    return f"And {text}" if num_shown else text[0].upper() + text[1:]
 
 
-def _clip(text: str, limit: int) -> str:
+def clip(text: str, limit: int) -> str:
     """Keep the first sentence, then its first clauses, so that an action stays a line or two."""
     first = fmt.legible(text).split(". ")[0].removesuffix(".")
     if len(first) <= limit:
@@ -142,7 +147,7 @@ def _cell(value_us: float | None, size: float) -> str:
     return fmt.number(value_us / size) if value_us is not None else fmt.NOT_EVALUATED
 
 
-def _step_before(report: Report, finding: Finding) -> float | None:
+def step_before(report: Report, finding: Finding) -> float | None:
     """Return the step that the gain is taken from: after + gain, which for a later action is not today's step."""
     gain = finding.gain
     if gain is not None and gain.step_after_us is not None and gain.at_most_us_per_step is not None:
@@ -152,7 +157,9 @@ def _step_before(report: Report, finding: Finding) -> float | None:
 
 
 def method_words(gain: Gain | None) -> str:
-    """Return how a gain is known, in the words of the documents."""
+    """Return how a gain is known, in the words of the documents; a gain in memory says how much."""
+    if gain is not None and gain.step_after_us is None and gain.bytes:
+        return f"{fmt.MINUS}{fmt.size(gain.bytes)}"
     return wording.METHOD_WORDS[gain.method] if gain else fmt.NOT_EVALUATED
 
 
@@ -162,24 +169,29 @@ def gain_text(report: Report, finding: Finding) -> str:
     if gain is None:
         return ""
     if gain.step_after_us is not None:
-        return fmt.change(_step_before(report, finding), gain.step_after_us)
+        return fmt.change(step_before(report, finding), gain.step_after_us)
     return f"{fmt.MINUS}{fmt.size(gain.bytes)} of memory" if gain.bytes else ""
 
 
-def evidence_text(evidence: tuple[Evidence, ...]) -> str:
+def evidence_text(report: Report, evidence: tuple[Evidence, ...]) -> str:
     """Join the figures of a finding to sentences."""
-    return " ".join(cases.sentence(fmt.legible(item.text, 600)) for item in evidence)
+    names = {fmt.operator_name(item.name) for case in report.cases for item in case.operators.items}
+    return " ".join(cases.sentence(fmt.legible(item.text, 600), names) for item in evidence)
 
 
 def view_findings(report: Report, medium: Medium) -> Findings:
     """Return cards for faults, a table for facts, and the checklist."""
     faults = cases.faults(report)
-    shown = faults[:MOST_CARDS_PRINTED] if medium.is_print else faults
-    left = len(faults) - len(shown)
+    grave = tuple(finding for finding in faults if finding.severity != "low") or faults[:1]
+    shown = grave[:MOST_CARDS_PRINTED] if medium.is_print else faults
+    rest = [finding for finding in faults if finding not in shown]
+    left = max(0, len(rest) - MOST_ROWS_PRINTED)
     facts = [finding for finding in report.findings if finding.severity == "info"]
     return Findings(
         cards=tuple(_card(report, finding) for finding in shown),
-        facts=_facts_table(facts) if facts else None,
+        smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED]) if rest else None,
+        facts=_facts_table(report, facts) if facts else None,
+        facts_elsewhere=f"{fmt.plural(len(facts), 'fact')} about the run in the appendices.",
         sentence=rules_sentence(report),
         more=f"{fmt.plural(left, 'more finding')} in the HTML and in report.json." if left else None,
         checklist=tuple(_checklist_step(report, number) for number in wording.CHECKLIST),
@@ -189,7 +201,7 @@ def view_findings(report: Report, medium: Medium) -> Findings:
 def _card(report: Report, finding: Finding) -> Card:
     rules = ", ".join(fmt.legible(name, 40) for name in (finding.rule, *finding.merged))
     texts = (
-        ("Evidence", _with_source(finding)),
+        ("Evidence", _with_source(report, finding)),
         ("Why", finding.mechanism),
         ("Do", finding.action),
         ("Check", finding.verify),
@@ -197,7 +209,8 @@ def _card(report: Report, finding: Finding) -> Card:
     )
     parts = [finding.id, cases.label(finding.case), rules, *([finding.kind] if finding.kind else [])]
     gain = gain_text(report, finding)
-    note = f"{method_words(finding.gain)}, sure: {finding.confidence}" if gain else f"sure: {finding.confidence}"
+    method = wording.METHOD_WORDS[finding.gain.method] if finding.gain else ""
+    note = f"{method}, sure: {finding.confidence}" if gain else f"sure: {finding.confidence}"
     return Card(
         id=finding.id,
         severity=finding.severity,
@@ -206,13 +219,17 @@ def _card(report: Report, finding: Finding) -> Card:
         title=fmt.legible(finding.title, 120),
         gain=gain,
         gain_note=note,
-        items=tuple((label, cases.sentence(fmt.legible(text, 1200))) for label, text in texts if text),
+        items=tuple(
+            (label, fmt.legible(text, 1200) if label == "Evidence" else cases.sentence(fmt.legible(text, 1200)))
+            for label, text in texts
+            if text
+        ),
         command=_command(finding.verify),
     )
 
 
-def _with_source(finding: Finding) -> str:
-    text = evidence_text(finding.evidence)
+def _with_source(report: Report, finding: Finding) -> str:
+    text = evidence_text(report, finding.evidence)
     source = finding.source
     if source is None or source.function in text:
         return text
@@ -231,14 +248,38 @@ def _command(verify: str) -> str | None:
     return next((piece for piece in pieces[1::2] if " " in piece), None)
 
 
-def _facts_table(facts: list[Finding]) -> Table:
+def _smaller_table(report: Report, smaller: list[Finding]) -> Table:
     rows = tuple(
         Row(
             cells=(
                 Cell(text=finding.id, strong=True),
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
-                Cell(text=evidence_text(finding.evidence[:2]), muted=True),
+                Cell(text=cases.cut(finding.action, 130)),
+                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=method_words(finding.gain)),
+            )
+        )
+        for finding in smaller
+    )
+    heads = (
+        ("", 5.0, False),
+        ("Case", 11.0, False),
+        ("Finding", 31.0, False),
+        ("Do", 36.0, False),
+        ("Step", 17.0, True),
+    )
+    caption = "Smaller findings, each in full in the HTML."
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
+
+
+def _facts_table(report: Report, facts: list[Finding]) -> Table:
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=finding.id, strong=True),
+                Cell(text=cases.label(finding.case)),
+                Cell(text=fmt.legible(finding.title, 80)),
+                Cell(text=evidence_text(report, finding.evidence[:2]), muted=True),
             )
         )
         for finding in facts
@@ -253,8 +294,11 @@ def rules_sentence(report: Report) -> str:
     """Count the outcomes of the rules: "3 rules fired; 25 passed, 3 not applicable, 2 not evaluated (…)"."""
     counts = {outcome: sum(1 for r in report.rules if r.outcome == outcome) for outcome in wording.OUTCOME_ORDER}
     fired = counts.pop("fired")
+    facts = fired and not cases.faults(report)
     rest = [f"{fmt.count(n)} {wording.OUTCOME_WORDS[o]}" for o, n in counts.items() if n]
     lead = "No rule fired" if not fired else f"{fmt.plural(fired, 'rule')} fired"
+    if facts:
+        lead = f"No fault found; {fmt.plural(fired, 'rule states', 'rules state')} a fact"
     open_ = list(dict.fromkeys(r.id for r in report.rules if r.outcome in ("not-evaluated", "failed")))
     named = f" ({', '.join(open_)})" if open_ and not fired and len(open_) <= 6 else ""
     return f"{lead}{'; ' if rest else ''}{', '.join(rest)}{named}."

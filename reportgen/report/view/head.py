@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Notice
-from reportgen.findings.model import Confidence
+from reportgen.findings.model import Confidence, Finding
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
@@ -70,10 +71,12 @@ def _subtitle(report: Report) -> list[str]:
         parts.append(fmt.legible(report.workload.description, 100))
     elif report.input.kind == "trace":
         parts.append(f"from the trace {fmt.legible(PurePath(report.input.path).name, 60)}")
+    on_host = bool(report.cases) and all(case.device_kind == "host" for case in report.cases)
     common = [
         _parameter(name, report.cases[0].parameters[name])
         for name in _COMMON
         if report.cases
+        and not (name == "dtype" and on_host)  # a workload may choose another on the host
         and report.cases[0].parameters.get(name) is not None
         and len({repr(case.parameters.get(name)) for case in report.cases}) == 1
     ]
@@ -96,12 +99,19 @@ def view_sureness(report: Report) -> tuple[Sureness, ...]:
         names = [finding.id for finding in top if finding.confidence == level]
         if names:
             lead = f"{level.capitalize()} for {fmt.listing(names)}:"
-            lines.append(Sureness(lead=lead, text=f"{wording.CONFIDENCE_REASONS[level]}."))
+            lines.append(Sureness(lead=lead, text=_reason(level, [f for f in top if f.confidence == level])))
     if coverage := _coverage(report):
         lines.append(Sureness(lead="", text=coverage))
     if timing := _timing(report):
         lines.append(Sureness(lead="", text=timing))
     return tuple(lines)
+
+
+def _reason(level: Confidence, findings: Sequence[Finding]) -> str:
+    """Say why findings are that sure; a high one whose gain was not tried rests on what was measured of the step."""
+    if level == "high" and not all(finding.gain and finding.gain.method == "measured" for finding in findings):
+        return "what they say was measured; a gain that was tried reads “measured”."
+    return f"{wording.CONFIDENCE_REASONS[level]}."
 
 
 def _coverage(report: Report) -> str | None:
@@ -125,7 +135,7 @@ def _timing(report: Report) -> str | None:
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
             if profiled_us is not None and profiled_us > timing.step_us:
-                added = fmt.step_time(profiled_us - timing.step_us)
+                added = fmt.duration(profiled_us - timing.step_us)
                 return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
             continue
         row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None

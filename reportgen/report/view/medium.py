@@ -8,7 +8,11 @@ from typing import Literal
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Medium:
-    """What a document can show. `fit` is how far page one is shortened: 0 whole, 1 notices counted, 2 two cases."""
+    """What a document can show.
+
+    `fit` is how far page one is shortened: 0 whole, 1 notices counted, 2 set closer, 3 two cases, 4 figures without
+    what stands behind them.
+    """
 
     kind: Literal["screen", "print"]
     name_limit: int
@@ -26,7 +30,7 @@ class Medium:
         """Return how many cases page one shows before it counts the rest."""
         if not self.is_print:
             return 12
-        return 4 if self.fit < 2 else 2
+        return 4 if self.fit < 3 else 2
 
 
 SCREEN = Medium(kind="screen", name_limit=120, operator_rows=400, small_rows=100)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from reportgen import formatting as fmt
+from reportgen.findings.model import RuleRecord
 from reportgen.findings.rules import RULES
 from reportgen.recording import Device
 from reportgen.report import wording
@@ -83,7 +85,8 @@ def _environment(report: Report) -> list[tuple[str, str]]:
         if value
     ]
     rows = [("Device", "; ".join(_device(device) for device in report.devices[:2]) or _no_device(report))]
-    ceilings = [text for device in report.devices[:1] if (text := _ceilings(device))]
+    used = {item.ceiling for case in report.cases for item in case.operators.items if item.ceiling}
+    ceilings = [text for device in report.devices[:1] if (text := _ceilings(device, used))]
     rows.append(("Ceilings", ceilings[0] if ceilings else fmt.NOT_RECORDED))
     rows.append(("Host", fmt.legible(", ".join(host), 90) if host else fmt.NOT_RECORDED))
     rows.append(("Software", fmt.legible(", ".join(software), 90) if software else fmt.NOT_RECORDED))
@@ -107,12 +110,11 @@ def _device(device: Device) -> str:
     return ", ".join(parts)
 
 
-def _ceilings(device: Device) -> str | None:
+def _ceilings(device: Device, used: set[str]) -> str | None:
     ceilings = device.ceilings
-    parts = [
-        f"{fmt.flop_rate(rate)} ({fmt.legible(kind, 20)})"
-        for kind, rate in list(ceilings.matmul_flops_per_s.items())[:2]
-    ]
+    rates = ceilings.matmul_flops_per_s.items()
+    told = [pair for pair in rates if pair[0] in used] or list(rates)[:2]
+    parts = [f"{fmt.flop_rate(rate)} ({fmt.legible(kind, 20)})" for kind, rate in told[:3]]
     if ceilings.copy_bytes_per_s:
         parts.append(fmt.byte_rate(ceilings.copy_bytes_per_s))
     if not parts:
@@ -213,9 +215,9 @@ def _rules(report: Report, medium: Medium) -> Table:
     for rule in RULES:
         records = [record for record in report.rules if record.id == rule.id]
         thresholds = "; ".join(f"{t.name} {threshold_words(t.value, t.unit)}" for t in rule.thresholds) or "none"
-        outcome = "; ".join(_outcome(report, record.case, wording.OUTCOME_WORDS[record.outcome]) for record in records)
+        outcome = _outcomes(records)
         reasons = list(dict.fromkeys(record.reason for record in records if record.reason))
-        reason = fmt.legible("; ".join(reasons), 110 if medium.is_print else 400) if reasons else ""
+        reason = cases.cut("; ".join(reasons), 120 if medium.is_print else 400)
         rows.append(
             Row(
                 cells=(
@@ -227,13 +229,14 @@ def _rules(report: Report, medium: Medium) -> Table:
             )
         )
     heads = (
-        ("Rule", 19.0, False),
+        ("Rule", 21.0, False),
         ("Outcome", 19.0, False),
         ("Why it did not fire", 38.0, False),
         ("Thresholds", 24.0, False),
     )
     return Table(
         caption="Every rule and what became of it",
+        breaks=True,
         columns=tables.columns(*heads),
         rows=tuple(rows),
         sortable=not medium.is_print,
@@ -253,8 +256,14 @@ def threshold_words(value: float, unit: str) -> str:
     return f"{fmt.count(value)}{fmt.NBSP}{unit}"
 
 
-def _outcome(report: Report, case: str | None, word: str) -> str:
-    return word if len(report.cases) == 1 else f"{cases.label(case, 14)}: {word}"
+def _outcomes(records: Sequence[RuleRecord]) -> str:
+    """Name the cases of each outcome; one outcome of all cases stands alone."""
+    cases_of: dict[str, list[str]] = {}
+    for record in records:
+        cases_of.setdefault(wording.OUTCOME_WORDS[record.outcome], []).append(cases.label(record.case, 14))
+    if len(cases_of) == 1:
+        return next(iter(cases_of))
+    return "; ".join(f"{outcome}: {', '.join(names)}" for outcome, names in cases_of.items())
 
 
 def _notices(report: Report, medium: Medium) -> Table | None:

@@ -30,7 +30,7 @@ def view_operators(report: Report, medium: Medium) -> tuple[CaseOperators, ...]:
 
 def _case(case: CaseAnalysis, num_cases: int, medium: Medium) -> CaseOperators:
     on_host = case.device_kind == "host"
-    ranked = [item for item in case.operators.items if _time(item, on_host=on_host) is not None]
+    ranked = [item for item in case.operators.items if _time(item, on_host=on_host)]
     if not ranked:
         return CaseOperators(
             case=cases.label(case), operators=None, kernels=_kernels(case, num_cases, medium), sentence=_missing(case)
@@ -69,7 +69,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     values = [_time(item, on_host=on_host) or 0.0 for item in shown]
     rest_us = sum(_time(item, on_host=on_host) or 0.0 for item in ranked[len(shown) :]) + (case.operators.other_us or 0)
     num_rest = max(case.operators.total, len(ranked)) - len(shown)
-    values_all = [*values, rest_us] if num_rest > 0 else values
+    values_all = [*values, rest_us] if rest_us > 0 else values
     total_us = sum(values_all)
     cells = tables.times(values_all, total_us, unit="µs")
     roofs = any(item.roof_share is not None for item in shown)
@@ -86,7 +86,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
         for index, item in enumerate(shown)
     ]
     blank = (Cell(text=""),) * (3 if roofs else 0)
-    if num_rest > 0:
+    if rest_us > 0:
         share = Cell(text=fmt.share(rest_us / total_us if total_us else None))
         lead = (Cell(text=f"other, {fmt.plural(num_rest, 'shape')}"), Cell(text=""), Cell(text=""))
         rows.append(Row(kind="rest", cells=(*lead, cells[len(shown)], share, *blank)))
@@ -105,7 +105,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
-        ("Operator", 23.0 if roofs else 28.0, False), ("Input shapes", 20.0 if roofs else 32.0, False),
+        ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 18.5 if roofs else 32.0, False),
         ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 14.0 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:

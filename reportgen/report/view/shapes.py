@@ -23,6 +23,7 @@ class Shapes:
     side_by_side: Table | None
     first_visits: Table | None
     several: Table | None
+    utilisation: tuple[str, ...]
     missing: str | None
 
 
@@ -42,8 +43,24 @@ def view_shapes(report: Report, medium: Medium) -> Shapes:
         side_by_side=_side_by_side(usable) if len(usable) > 1 else None,
         first_visits=_first_visits(report, medium),
         several=several,
+        utilisation=tuple(text for case in usable if (text := _utilisation(case, len(usable)))),
         missing=missing,
     )
+
+
+def _utilisation(case: CaseAnalysis, num_cases: int) -> str | None:
+    """Hold the whole step against the device's ceilings."""
+    use = case.utilisation
+    if use is None or use.share_of_peak is None:
+        return None
+    text = f"at the peak of its types the step’s matrix work would take {fmt.share(use.share_of_peak)} of the step"
+    if use.share_of_bandwidth is not None:
+        text += f", its least bytes {fmt.share(use.share_of_bandwidth)} at the bandwidth"
+    if use.floor_us_per_step is not None:
+        text += f"; weights and cache read once take {fmt.step_time(use.floor_us_per_step)}"
+    if use.energy_j_per_item is not None and use.energy_item:
+        text += f"; {fmt.number(use.energy_j_per_item)}{fmt.NBSP}J a {use.energy_item}"
+    return cases.lead(case, num_cases, f"{text}.")
 
 
 def _no_bounds(report: Report) -> str | None:

@@ -9,6 +9,7 @@ from typing import Literal
 from reportgen import formatting as fmt
 from reportgen.analysis.model import BudgetPart
 
+MOST_ROWS_UNSPLIT = 25
 RowKind = Literal["", "rest", "total"]
 
 
@@ -57,11 +58,13 @@ class Table:
     rows: tuple[Row, ...]
     note: str | None = None
     sortable: bool = False
+    # A short table stays on one page unless it says otherwise.
+    breaks: bool = False
 
     @property
-    def num_cells(self) -> int:
-        """Return how many cells the body has."""
-        return sum(len(row.cells) for row in self.rows)
+    def is_long(self) -> bool:
+        """Tell whether the table may be split between pages."""
+        return self.breaks or len(self.rows) > MOST_ROWS_UNSPLIT
 
 
 def text(value: str, *, code: bool = False, strong: bool = False, muted: bool = False) -> Cell:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.model import CaseAnalysis, StepRow
+from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables, waits
 from reportgen.report.view.budget import budget_table
@@ -19,6 +20,7 @@ class Time:
 
     budget: Table | None
     budget_missing: str
+    places: tuple[Table, ...]
     gaps: tuple[Table, ...]
     gaps_missing: str
     syncs: Table | None
@@ -32,13 +34,19 @@ class Time:
 
 def view_time(report: Report, medium: Medium) -> Time:
     """Return the section's tables."""
-    by_gaps = sorted(report.cases, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
+    waiting = [case for case in report.cases if not medium.is_print or (case.gaps and case.gaps.us_per_step > 0)]
+    by_gaps = sorted(waiting, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
     most = 2 if medium.is_print else len(by_gaps)
-    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, len(report.cases), medium)))
+    number = len(report.cases)
+    places = tuple(table for case in by_gaps[:most] if (table := waits.places_table(case, number, medium)))
+    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, number, medium)))
+    if medium.is_print and places:
+        gaps = ()  # each single gap is for the screen
     devices = [case for case in report.cases if case.device_kind == "device"]
     return Time(
         budget=budget_table(report),
         budget_missing=_budget_missing(report),
+        places=places,
         gaps=gaps,
         gaps_missing=_gaps_missing(report),
         syncs=waits.syncs_table(report, medium),
@@ -95,7 +103,7 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
                 host[i],
                 device[i],
                 tables.text(fmt.count(row.activities)),
-                Cell(text="settling" if row.settling else "outlier" if row.outlier else ""),
+                Cell(text=_remark(row)),
             )
         )
         for i, row in enumerate(case.steps)
@@ -106,6 +114,16 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
     )  # fmt: skip
     caption = cases.lead(case, num_cases, "the recorded steps. Interval: from one completion to the next.")
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=True)
+
+
+def _remark(row: StepRow) -> str:
+    if row.settling:
+        return "settling"
+    if not row.outlier:
+        return ""
+    if row.differs_in is None:
+        return "outlier"
+    return f"outlier: {wording.part_label(row.differs_in)} {fmt.duration(row.differs_by_us)} longer"
 
 
 def _distortion(report: Report) -> Table | None:

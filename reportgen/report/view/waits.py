@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis, Gap, Gaps, Source, Sync
+from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync, WaitPlace
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
@@ -27,8 +27,6 @@ def gaps_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | No
     gaps = case.gaps
     if gaps is None or not gaps.items:
         return None
-    if medium.is_print:
-        return _places_table(case, gaps, num_cases, medium)
     shown = gaps.items[: medium.small_rows]
     lengths = tables.times([gap.duration_us for gap in shown], unit="µs")
     rows = tuple(Row(cells=(lengths[i], *_gap_cells(gap, medium))) for i, gap in enumerate(shown))
@@ -44,33 +42,6 @@ def gaps_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | No
     )
 
 
-def _places_table(case: CaseAnalysis, gaps: Gaps, num_cases: int, medium: Medium) -> Table:
-    """Return the longest gaps by the place they come from: what recurs step by step is one row."""
-    places: dict[tuple[str, str | None, Source | None], list[Gap]] = {}
-    for gap in gaps.items:
-        places.setdefault((gap.cause, gap.operator, gap.source), []).append(gap)
-    ranked = sorted(places.values(), key=lambda group: -sum(gap.duration_us for gap in group))
-    shown = ranked[: medium.small_rows]
-    sums = tables.times([sum(gap.duration_us for gap in group) for group in shown], unit="µs")
-    longest = tables.times([max(gap.duration_us for gap in group) for group in shown], unit="µs")
-    rows = tuple(
-        Row(cells=(*_place_cells(group[0], medium), Cell(text=fmt.count(len(group))), sums[i], longest[i]))
-        for i, group in enumerate(shown)
-    )
-    heads = (
-        ("Waits for", 15.0, False), ("Operator", 27.0, False), ("Function", 26.0, False), ("Gaps", 8.0, True),
-        ("Sum, µs", 12.0, True), ("Longest, µs", 12.0, True),
-    )  # fmt: skip
-    left = len(ranked) - len(shown)
-    note = f"{fmt.plural(left, 'more place')}; each gap is in the HTML." if left else None
-    caption = cases.lead(case, num_cases, f"{_gaps_caption(case, len(gaps.items))} One row for each place.")
-    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note)
-
-
-def _place_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
-    return _gap_cells(gap, medium)[1:]
-
-
 def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
     gaps = case.gaps
     if gaps is None:
@@ -78,8 +49,8 @@ def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
     over = f" over {fmt.duration(gaps.threshold_us)}" if gaps.threshold_us is not None else ""
     longest = "the longest" if num_shown == 1 else f"the {fmt.spelled(num_shown)} longest"
     return (
-        f"{longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, in all "
-        f"{fmt.duration(gaps.us_per_step)} a step, as the trace shows them."
+        f"{longest} of {fmt.plural(gaps.count_per_step, 'gap')} a step{over}, as the trace shows them. "
+        f"All gaps are {fmt.duration(gaps.us_per_step)} of the step’s budget."
     )
 
 
@@ -89,6 +60,49 @@ def _gap_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
         Cell(text=wording.part_label(gap.cause), part=gap.cause),
         tables.name(gap.operator.removeprefix("aten::") if gap.operator else None, 30 if medium.is_print else 80),
         source_cell(gap.source, 34 if medium.is_print else 80),
+    )
+
+
+def places_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+    """Return the waits of a case by cause and function, the longest first; None where none is known."""
+    places = case.gaps.places if case.gaps else ()
+    if not places:
+        return None
+    shown = places[: medium.small_rows]
+    spent = tables.times([place.us_per_step for place in shown], unit="µs")
+    rows = tuple(
+        Row(
+            cells=(
+                *_place_cells(place, medium),
+                Cell(text=fmt.count(place.count_per_step), sort=place.count_per_step),
+                spent[i],
+                tables.text(_of_step(case, place)),
+            )
+        )
+        for i, place in enumerate(shown)
+    )
+    heads = (
+        ("Waits for", 15.0, False), ("Longest at", 27.0, False), ("Function", 26.0, False), ("A step", 9.0, True),
+        ("µs a step", 12.0, True), ("Share of step", 11.0, True),
+    )  # fmt: skip
+    left = len(places) - len(shown)
+    where = " in the HTML" if medium.is_print else ""
+    note = f"{fmt.plural(left, 'more place')}{where}." if left else None
+    caption = cases.lead(
+        case, num_cases, "waits of the device by the function they come from, the profiler’s share out."
+    )
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
+
+
+def _of_step(case: CaseAnalysis, place: WaitPlace) -> str:
+    return fmt.share(place.us_per_step / case.budget.step_us if case.budget and case.budget.step_us else None)
+
+
+def _place_cells(place: WaitPlace, medium: Medium) -> tuple[Cell, ...]:
+    return (
+        Cell(text=wording.part_label(place.cause), part=place.cause),
+        tables.name(place.operator.removeprefix("aten::") if place.operator else None, 28 if medium.is_print else 80),
+        source_cell(place.source, 30 if medium.is_print else 80),
     )
 
 

@@ -64,6 +64,6 @@ def test_a_trace_without_timing_is_headed_profiled() -> None:
 
 def test_cases_beyond_the_room_are_counted() -> None:
     cases = [host_bound_case(name=f"case {number}") for number in range(6)]
-    view = view_figures(build.report(cases), page(6, fit=2))
+    view = view_figures(build.report(cases), page(6, fit=3))
     assert len(view.rows) == 2
     assert view.more == "4\u00a0more cases, each in the budget below."

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Launching
+from reportgen.analysis.model import CaseAnalysis, Cut, Launching
 from reportgen.findings.model import RuleRecord
 from reportgen.report.verdict import verdict
 from tests import case_builder, report_builder
@@ -13,14 +15,15 @@ def device_bound() -> CaseAnalysis:
     return host_bound_case(budget=case_builder.budget(1000.0, compute=950.0, turnaround=50.0))
 
 
-def on_host() -> CaseAnalysis:
-    return host_bound_case(
-        device=None,
-        device_kind="host",
-        device_time=None,
-        launching=None,
-        budget=case_builder.budget(1000.0, compute=900.0, launch=100.0),
-    )
+def on_host(**fields: Any) -> CaseAnalysis:
+    values: dict[str, Any] = {
+        "device": None,
+        "device_kind": "host",
+        "device_time": None,
+        "launching": None,
+        "budget": case_builder.budget(1000.0, compute=900.0, launch=100.0),
+    }
+    return host_bound_case(**(values | fields))
 
 
 def test_a_host_bound_case_waits_for_the_host() -> None:
@@ -58,6 +61,20 @@ def test_a_busy_device_sets_its_own_pace() -> None:
 def test_without_a_device_the_host_does_the_work() -> None:
     words = verdict(report_builder.report([on_host()])).limits
     assert words == "The step is the host’s own work: operators run 0.90 of 1.00\u00a0ms."
+
+
+def test_the_operator_with_the_most_host_time_is_named() -> None:
+    items = (
+        case_builder.operator("aten::mm", host_us_per_step=600.0, share_of_host=0.667),
+        case_builder.operator("aten::add", host_us_per_step=300.0, share_of_host=0.333),
+    )
+    words = verdict(report_builder.report([on_host(operators=Cut(items=items, total=2))])).limits
+    assert words == "The step is the host’s own work: operators run 0.90 of 1.00\u00a0ms (mm 66.7\u00a0%)."
+
+
+def test_idle_time_that_may_be_work_is_not_called_waiting() -> None:
+    case = host_bound_case(launching=Launching(idle_is_certain=False))
+    assert "may be work that was not" in verdict(report_builder.report([case])).limits
 
 
 def test_a_trace_without_device_activity_says_nothing_about_the_device() -> None:

@@ -1,0 +1,1 @@
+"""One file a version, each applied once and never edited afterwards."""

@@ -1,0 +1,81 @@
+"""What the store gives back, as plain values."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from reportgen.history.model import Verdict
+
+NightState = Literal["running", "done", "interrupted"]
+
+
+class NightRow(NamedTuple):
+    """One run of ``reportgen nightly``."""
+
+    id: int
+    started_at: str
+    ended_at: str | None
+    state: NightState
+    host: str
+    pid: int
+    commit: str | None
+    version: str
+    remark: str | None
+
+
+class ReportRow(NamedTuple):
+    """One report of a night; `folder` and `failure` exclude each other, but for a run of which some cases failed."""
+
+    id: int
+    night_id: int
+    created_at: str
+    workload: str
+    torch: str | None
+    repeat: int
+    folder: str | None
+    failure: str | None
+
+
+class Judgement(NamedTuple):
+    """What a night says of one subject of a case: a quantity, or ``finding:FINGERPRINT``.
+
+    `base` is the level before, `since` the night from which on it is as it is, `text` the judgement in words.
+    """
+
+    subject: str
+    verdict: Verdict | Literal["new", "gone"]
+    base: float | None
+    value: float | None
+    since: str | None
+    needs_nights: int | None
+    text: str
+
+    @property
+    def is_alarm(self) -> bool:
+        """Tell whether somebody should look."""
+        return self.verdict in ("worse", "new")
+
+
+class SeriesPoint(NamedTuple):
+    """One quantity of one case on one night, all measurements of that night."""
+
+    night_id: int
+    started_at: str
+    values: tuple[float, ...]
+    commit: str | None
+    torch: str | None
+
+
+class TrendRow(NamedTuple):
+    """One figure of one measurement of a case."""
+
+    series: str
+    workload: str
+    case: str
+    device: str
+    night_id: int
+    started_at: str
+    commit: str | None
+    torch: str | None
+    quantity: str
+    value: float

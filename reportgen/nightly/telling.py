@@ -1,0 +1,81 @@
+"""What is told of a workload's night, with the operators behind it from the comparison with the last good night."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from reportgen.errors import InputUnreadable
+from reportgen.history import wording
+from reportgen.history.comparability import series_key
+from reportgen.history.compare import compare_reports, read_report
+from reportgen.history.comparison_files import write_comparison
+from reportgen.history.model import ReportDifference
+from reportgen.history.store import History
+from reportgen.history.store.rows import Judgement
+from reportgen.history.text import calls_text, first_moved
+from reportgen.nightly.summary import Told
+from reportgen.report.model import Report
+
+_FINDING = "finding:"
+_MOST_MOVED = 3
+
+
+def write_what_changed(
+    history: History, night_id: int, report: Report, parent: Path, folder: Path
+) -> ReportDifference | None:
+    """Compare `report` with that of the last good night and write it beside; None where there is no such night."""
+    keys = [series_key(report, case) for case in report.cases if case.outcome == "done"]
+    goods = [good for key in keys if (good := history.last_good(key, night_id)) is not None]
+    for good in dict.fromkeys(goods):
+        try:
+            base = read_report(parent / good)
+        except InputUnreadable:  # another machine of the team has it, or somebody tidied up
+            continue
+        difference = compare_reports(base, report, (str(parent / good), str(folder)))
+        write_comparison(difference, folder, ("html", "json", "md"))
+        return difference
+    return None
+
+
+def tell(
+    judged: Mapping[str, Sequence[Judgement]], report: Report, difference: ReportDifference | None
+) -> tuple[Told, ...]:
+    """Return what changed, what got worse first."""
+    rules = {finding.fingerprint: finding.rule for finding in report.findings}
+    moved = _moved(difference)
+    found = []
+    for case, rows in judged.items():
+        for row in rows:
+            if row.verdict in ("worse", "better", "changed", "new", "gone"):
+                found.append(
+                    Told(
+                        case=case,
+                        subject=row.subject,
+                        verdict=row.verdict,
+                        text=row.text,
+                        base=row.base,
+                        value=row.value,
+                        rule=rules.get(row.subject.removeprefix(_FINDING)),
+                        moved=() if row.subject.startswith(_FINDING) else moved.get(case, ()),
+                    )
+                )
+    order = ("worse", "new", "better", "gone", "changed")
+    return tuple(sorted(found, key=lambda row: order.index(row.verdict)))
+
+
+def _moved(difference: ReportDifference | None) -> dict[str, tuple[str, ...]]:
+    if difference is None:
+        return {}
+    return {
+        case.name: tuple(
+            f"{wording.signed_time(row.change_us)} {wording.moved_name(row, 60)} ({calls_text(row)})"
+            for row in first_moved(case)[:_MOST_MOVED]
+        )
+        for case in difference.cases
+    }
+
+
+def waiting(judged: Mapping[str, Sequence[Judgement]]) -> tuple[str, ...]:
+    """Return the figures that need more nights, a line each."""
+    return tuple(f"{case}: {row.text}" for case, rows in judged.items() for row in rows if row.needs_nights is not None)

@@ -1,0 +1,104 @@
+"""One fix after another: the step after each, given those before it, and what limits it then."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from reportgen import formatting as fmt
+from reportgen.report import wording
+from reportgen.report.view import cases, tables
+from reportgen.report.view.tables import Cell, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.findings.model import Fix, FixSequence
+    from reportgen.report.charts.model import Chart
+    from reportgen.report.model import Report
+    from reportgen.report.view.medium import Medium
+
+TITLE = "One fix after another"
+_LIMITS = {"host": "the host", "device": "the device", "waits": "waits of one for the other", None: fmt.NOT_EVALUATED}
+# Cases with a chart and a table of their own on paper.
+_MOST_ON_PAPER = 2
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CaseFixes:
+    """The fixes of one case."""
+
+    chart: Chart | None
+    table: Table
+
+
+def view_fixes(report: Report, charts: dict[str, Chart], medium: Medium) -> tuple[CaseFixes, ...]:
+    """Return the fixes of each case that has any; on paper of the two cases with the longest steps."""
+    told = [sequence for sequence in report.fixes if sequence.fixes]
+    if medium.is_print:
+        longest = sorted(told, key=lambda sequence: -sequence.step_us)[:_MOST_ON_PAPER]
+        told = [sequence for sequence in told if sequence in longest]
+    return tuple(
+        CaseFixes(chart=charts.get(sequence.case), table=fixes_table(sequence, case_of(report, sequence), len(told)))
+        for sequence in told
+    )
+
+
+def case_of(report: Report, sequence: FixSequence) -> CaseAnalysis:
+    """Return the case that a sequence is about."""
+    return next(case for case in report.cases if case.name == sequence.case)
+
+
+def fixes_table(sequence: FixSequence, case: CaseAnalysis, num_cases: int) -> Table:
+    """Return the step before and after each fix, a row each, and the roof where it is known."""
+    unit, _ = fmt.step_unit(sequence.step_us)
+    before = [sequence.step_us, *(fix.step_after_us for fix in sequence.fixes)]
+    after = tables.times([*before, *([sequence.roof_us] if sequence.roof_us is not None else [])], unit=unit)
+    gains = tables.times([us - fix.step_after_us for us, fix in zip(before, sequence.fixes, strict=False)], unit=unit)
+    rows = [_row("", "now", Cell(text=""), after[0], "", _LIMITS[sequence.limits_now])]
+    rows += [
+        _row(fix.finding, fix_name(fix), gains[i], after[i + 1], wording.METHOD_WORDS[fix.method],
+             _LIMITS[fix.limits_next])
+        for i, fix in enumerate(sequence.fixes)
+    ]  # fmt: skip
+    if sequence.roof_us is not None:
+        rows.append(_row("", "the work at the device’s limits", Cell(text=""), after[-1], "roofline", ""))
+    heads = (
+        ("", 6.0, False), ("Fix", 36.0, False), (f"Gives, {unit}", 12.0, True), (f"Step after, {unit}", 13.0, True),
+        ("Known by", 11.0, False), ("What limits then", 22.0, False),
+    )  # fmt: skip
+    return Table(
+        caption=cases.lead(case, num_cases, "the step after each fix, those above it made."),
+        columns=tables.columns(*heads),
+        rows=tuple(rows),
+        note=_note(sequence, case),
+    )
+
+
+def fix_name(fix: Fix) -> str:
+    """Write what is done: the edit, or the alternative that was measured."""
+    return fmt.sentence_start(fix.edit) if fix.method != "measured" else fmt.legible(fix.edit, 60)
+
+
+def _row(id_: str, name: str, gives: Cell, after: Cell, method: str, limit: str) -> Row:
+    first = Cell(text=id_, href=f"#{id_}" if id_ else None)
+    return Row(cells=(first, Cell(text=name), gives, after, Cell(text=method), tables.text(limit)))
+
+
+def _note(sequence: FixSequence, case: CaseAnalysis) -> str:
+    told = []
+    if case.replay is not None and not case.replay.usable:
+        error = fmt.share(case.replay.base_error)
+        told.append(f"The replayed step misses the measured one by {error}, so nothing is said of a second fix.")
+    elif case.replay is not None:
+        told.append(f"The replayed step meets the measured one to {fmt.share(case.replay.base_error)}.")
+    if cases.is_profiled(case):
+        told.append("The step is the profiled one; what the profiler costs stays in it throughout.")
+    if sequence.left_out:
+        told.append(f"Nothing more, or nothing that a replay can tell: {fmt.listing(_short(sequence.left_out))}.")
+    return " ".join(told)
+
+
+def _short(ids: Sequence[str]) -> list[str]:
+    return [*ids[:6], *([f"{len(ids) - 6} more"] if len(ids) > 6 else [])]

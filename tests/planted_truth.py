@@ -1,0 +1,55 @@
+"""What was planted in the traces of known faults, and what else is true of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+LOUD = ("high", "medium")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A fault that was planted: the rule that must find it, by itself or in a finding that speaks for it."""
+
+    trace: str
+    rule: str
+    function: str | None = None
+    kind: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.trace}: {self.rule}"
+
+
+FAULTS = (
+    Fault(trace="sync_item", rule="sync-point", function="hook"),
+    Fault(trace="host_stall", rule="host-stall", function="hook"),
+    Fault(trace="host_stall", rule="sync-point", function="hook"),
+    Fault(trace="alloc_spike_naive_attn", rule="allocation-spike", function="attend"),
+    Fault(trace="alloc_spike_naive_attn", rule="attention-unfused", function="attend"),
+    Fault(trace="leak_graph", rule="memory-growth", function="step"),
+    Fault(trace="leak_graph", rule="host-bound"),
+    Fault(trace="tiny_kernels", rule="host-bound"),
+    Fault(trace="tiny_kernels", rule="small-kernels"),
+    Fault(trace="train_clean_fused", rule="host-bound"),
+    Fault(trace="train_opt_forloop", rule="optimizer-unfused", function="step"),
+    Fault(trace="vocab_unaligned", rule="gemm-misaligned", function="forward"),
+    Fault(trace="h2d_pageable", rule="blocking-copy", function="step", kind="pageable"),
+    Fault(trace="h2d_pinned", rule="blocking-copy", function="step", kind="exposed"),
+)
+# What may be said aloud of traces without a planted fault, and of the twins of others, because it is true of them.
+TRUE_OF_TWINS: dict[str, frozenset[str]] = {
+    "clean_infer": frozenset(),
+    "train_clean_fused": frozenset({"host-bound"}),
+    "vocab_aligned": frozenset(),
+    "h2d_pinned": frozenset({"blocking-copy", "layout-conversion"}),
+    "cuda_graph": frozenset(),
+    "cpu_only_trace": frozenset(),
+}
+
+# Unprofiled steps of the same machine, ms: with the fault and in the twin that differs by its fix.
+REALISED_MS = {
+    ("host_stall", "host-stall"): (24.64, 4.59),
+    ("train_opt_forloop", "optimizer-unfused"): (21.4, 14.98),
+    ("vocab_unaligned", "gemm-misaligned"): (13.20, 5.00),
+    ("h2d_pageable", "blocking-copy"): (30.97, 9.70),
+}

@@ -1,0 +1,235 @@
+"""Gains of findings, replayed on steps made by hand. Times in µs; recording a runtime call costs 1.2 to 3.7."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reportgen.analysis.case import AnalyzedCase, CaseInputs, analyze_with_step
+from reportgen.analysis.model import Alternative, StepTimes
+from reportgen.analysis.replay.case_replay import CaseReplay
+from reportgen.analysis.replay.changes import Change, operator_key
+from reportgen.findings import evaluate
+from reportgen.findings.gain import bounded_gain
+from reportgen.findings.model import Finding
+from reportgen.findings.rule import Context, Draft, Rule, Verdict, fired
+from reportgen.findings.sequence import order_fixes
+from reportgen.recording import Environment
+from reportgen.trace.reader import read_trace
+from tests.trace_builder import Json, base, frame, kernel, launch, op, span, step, write_trace
+
+STEP_US = 1000
+NUM_STEPS = 4
+# Three runtime calls and three operators a step cost 3 x (1.2 to 3.7) + 3 x (1 to 1.6) to record; a frame 0.3 to 0.9.
+RECORDING_US = 15
+
+
+def stalled_step(at: int, c: int) -> list[Json]:
+    """Two products of 50 at once, then 600 of host code in `hook`, then a third one of 150; 1000 in all.
+
+    The last kernel ends 20 before the step does. Of the device's waits, the hook's 600 are the largest.
+    """
+    return [
+        frame("train.py(9): hook", at + 200, 600),
+        *product(at + 20, c, at + 50, 50, "aten::mm"),
+        *product(at + 100, c + 1, at + 130, 50, "aten::mm"),
+        *product(at + 800, c + 2, at + 830, 150, "aten::bmm"),
+    ]
+
+
+def product(at: int, c: int, device_at: int, length: int, name: str) -> list[Json]:
+    shapes = {"Input Dims": [[2, 3], [3, 4]], "Input type": ["float", "float"]}
+    return [op(name, at, 28, **shapes), launch(at + 5, 20, c), kernel(device_at, length, c, name=name)]
+
+
+def synchronized_step(at: int, c: int) -> list[Json]:
+    """A launch, a wait for its kernel of 495 until 510, and 490 of host code in which the device idles."""
+    return [
+        launch(at, 5, c), kernel(at + 10, 495, c),
+        op("aten::item", at + 4, 507), span("cuda_runtime", "cudaStreamSynchronize", at + 5, 505),
+    ]  # fmt: skip
+
+
+def device_bound_steps() -> list[Json]:
+    """Steps whose host is done in 100 and whose device works 600 on one product and 400 on another."""
+    made: list[Json] = []
+    for number in range(NUM_STEPS):
+        host, device, c = 100 * number, 50 + 1000 * number, 10 * number + 1
+        made += [
+            step(number, host, 100),
+            *product(host + 5, c, device, 600, "aten::mm"), *product(host + 50, c + 1, device + 600, 400, "aten::bmm"),
+        ]  # fmt: skip
+    return made
+
+
+def analyzed(tmp_path: Path, events: list[Json]) -> AnalyzedCase:
+    trace = read_trace(write_trace(tmp_path, base(*events)))
+    return analyze_with_step(CaseInputs(name="case", timeline=trace, detail=trace))
+
+
+def equal_steps(make: object) -> list[Json]:
+    made: list[Json] = []
+    for number in range(NUM_STEPS):
+        at = STEP_US * number
+        made += [step(number, at, STEP_US), *make(at, 10 * number + 1)]  # type: ignore[operator]
+    return made
+
+
+def replay_of(case: AnalyzedCase) -> CaseReplay:
+    assert case.replay is not None
+    return case.replay
+
+
+def rule_with(rule_id: str, change: Change, cost_us: float = 1000.0, **fields: object) -> Rule:
+    """Return a rule that always finds a fault of `cost_us`, bounded by nothing else."""
+
+    def judge(_: Context) -> Verdict:
+        bound = bounded_gain(step_us=STEP_US, cost_us=cost_us, floor_us=0.0, resource="both", edit=rule_id)
+        draft = Draft(
+            title=rule_id, evidence=(), mechanism="", action="", verify="", confidence="low", gain=bound, change=change
+        )
+        return fired(dataclasses.replace(draft, **fields))  # type: ignore[arg-type]
+
+    return Rule(id=rule_id, checklist_step=2, judge=judge)
+
+
+def judged(case: AnalyzedCase, *rules: Rule) -> tuple[Finding, ...]:
+    replays = {"case": case.replay} if case.replay else {}
+    return evaluate([case.analysis], Environment(), replays=replays, rules=rules)[0]
+
+
+def test_the_replayed_gain_stands_in_place_of_the_bound(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    (finding,) = judged(case, rule_with("sync", Change(kind="remove-syncs")))
+
+    # Without the wait the device's 495 limit: 505 less.
+    assert finding.gain is not None
+    assert (finding.gain.method, finding.confidence) == ("replay", "medium")
+    assert finding.gain.step_after_us == pytest.approx(495, abs=RECORDING_US)
+    gain, after_us = finding.gain, finding.gain.step_after_us
+    assert (gain.at_least_us_per_step or 0) <= 1000 - (after_us or 0) <= (gain.at_most_us_per_step or 0)
+    assert finding.evidence[-1].value == finding.gain.step_after_us
+
+
+def test_the_rule_about_synchronizations_finds_its_own_calls(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    findings = evaluate([case.analysis], Environment(), replays={"case": replay_of(case)})[0]
+    (sync,) = (finding for finding in findings if finding.rule == "sync-point")
+
+    assert sync.change == Change(kind="remove-syncs", place="cudaStreamSynchronize|aten::item")
+    assert sync.gain is not None
+    assert sync.gain.method == "replay"
+    assert sync.gain.step_after_us == pytest.approx(495, abs=RECORDING_US)
+
+
+def test_the_rule_about_stalls_finds_its_own_function(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(stalled_step))
+    findings = evaluate([case.analysis], Environment(), replays={"case": replay_of(case)})[0]
+    (stall,) = (finding for finding in findings if finding.rule == "host-stall")
+
+    assert stall.change == Change(kind="remove-stall", place="train.py:hook")
+    assert stall.gain is not None
+    # The device had been idle for 20 when the hook began: all of its 600 go.
+    assert stall.gain.method == "replay"
+    assert stall.gain.step_after_us == pytest.approx(400, abs=RECORDING_US)
+
+
+def test_less_device_work_gives_nothing_where_the_host_limits(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(stalled_step))
+    key = operator_key(case.analysis.operators.items[0])
+    (finding,) = judged(case, rule_with("operator", Change(kind="scale-operators", operators={key: 0.5})))
+
+    assert finding.gain is not None
+    assert (finding.gain.method, finding.severity) == ("replay", "low")
+    assert finding.gain.share_of_step == pytest.approx(0, abs=0.002)
+
+
+def test_an_operator_in_half_the_time_shortens_a_device_bound_step_by_its_half(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, device_bound_steps())
+    row = next(row for row in case.analysis.operators.items if row.name == "aten::mm")
+    half = Change(kind="scale-operators", operators={operator_key(row): 0.5})
+    (finding,) = judged(case, rule_with("operator", half))
+
+    assert finding.gain is not None
+    assert finding.gain.step_after_us == pytest.approx(700, rel=0.01)
+    # At its roof an operator may be; that is no promise.
+    (finding,) = judged(case, rule_with("roof", msgspec.structs.replace(half, is_limit=True)))
+    assert finding.gain is not None
+    assert (finding.gain.method, finding.gain.at_least_us_per_step, finding.confidence) == ("roofline", 0.0, "low")
+    assert finding.gain.at_most_us_per_step == pytest.approx(300, rel=0.01)
+
+
+def test_a_replay_that_misses_the_step_leaves_the_bound_and_says_so(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    replay = replay_of(case)
+    missed = dataclasses.replace(
+        replay,
+        replay=dataclasses.replace(replay.replay, base_error=0.3),
+        summary=msgspec.structs.replace(replay.summary, base_error=0.3, usable=False),
+    )
+    (finding,) = judged(case._replace(replay=missed), rule_with("sync", Change(kind="remove-syncs"), 300.0))
+
+    assert finding.gain is not None
+    assert (finding.gain.method, finding.confidence, finding.gain.step_after_us) == ("bound", "low", 700.0)
+    assert "30" in finding.evidence[-1].text
+
+
+def test_a_measured_gain_wins_and_the_replayed_one_stands_beside_it(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    times = StepTimes(median_us=600, p5_us=590, p95_us=610, min_us=590, max_us=610, num_samples=9, samples_us=())
+    tried = Alternative(name="cuda-graph", outcome="faster", original_us=times, step_us=times)
+    case = case._replace(analysis=msgspec.structs.replace(case.analysis, alternatives=(tried,)))
+    (finding,) = judged(case, rule_with("sync", Change(kind="remove-syncs"), tries=("cuda-graph",)))
+
+    assert finding.gain is not None
+    assert (finding.gain.method, finding.gain.step_after_us, finding.confidence) == ("measured", 600, "high")
+    replayed, measured = finding.evidence
+    assert replayed.value == pytest.approx(495, abs=RECORDING_US)
+    assert measured.value == 600
+
+
+def test_a_fix_names_those_that_have_nothing_left_to_give_after_it(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    graph = rule_with("graph", Change(kind="launch-as-graph"))
+    findings = judged(case, graph, rule_with("sync", Change(kind="remove-syncs")))
+
+    by_rule = {finding.rule: finding for finding in findings}
+    graph_gain = by_rule["graph"].gain
+    assert graph_gain is not None
+    assert graph_gain.excludes == (by_rule["sync"].id,)
+
+
+def test_fixes_are_ordered_by_what_they_give_after_one_another(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, device_bound_steps())
+    keys = {row.name: operator_key(row) for row in case.analysis.operators.items}
+    rules = [
+        rule_with("bmm", Change(kind="drop-operators", operators={keys["aten::bmm"]: 0.0})),
+        rule_with("mm", Change(kind="scale-operators", operators={keys["aten::mm"]: 0.25})),
+    ]
+    findings = judged(case, *rules)
+    (sequence,) = order_fixes([case.analysis], findings, {"case": replay_of(case)})
+
+    # 1000, then 450 less of the first product, then 400 less of the second: the host's 100 come into sight.
+    assert [fix.edit for fix in sequence.fixes] == ["mm", "bmm"]
+    assert [fix.step_after_us for fix in sequence.fixes] == pytest.approx([550, 150], rel=0.02)
+    assert [fix.limits_next for fix in sequence.fixes] == ["device", "device"]
+    assert sequence.limits_now == "device"
+    assert sequence.device_after_us == pytest.approx(150)
+
+    (asked,) = order_fixes([case.analysis], findings, {"case": replay_of(case)}, only=("bmm",))
+    assert [(fix.edit, round(fix.step_after_us)) for fix in asked.fixes] == [("bmm", 600)]
+
+
+def test_without_a_replay_only_the_best_fix_is_said(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, device_bound_steps())._replace(replay=None)
+    none = Change(kind="remove-syncs")
+    findings = judged(case, rule_with("small", none, 100.0), rule_with("large", none, 300.0))
+    (sequence,) = order_fixes([case.analysis], findings, {})
+
+    assert [(fix.edit, fix.step_after_us, fix.method, fix.limits_next) for fix in sequence.fixes] == [
+        ("large", 700.0, "bound", None)
+    ]
+    assert len(sequence.left_out) == 1
