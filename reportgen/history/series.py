@@ -92,8 +92,7 @@ def _step_change(values: Sequence[float], start: int, night: int) -> Change | No
     for num_new in range(_FEWEST_NIGHTS, min(noise.MOST_NIGHTS, len(logs) - noise.FEWEST_BASE_NIGHTS) + 1):
         base, new = logs[:-num_new][-noise.MOST_BASE_NIGHTS :], logs[-num_new:]
         level, effect = statistics.fmean(base), statistics.fmean(new) - statistics.fmean(base)
-        deviation = max(statistics.stdev(base), noise.SMALLEST_SPREAD)
-        limit = noise.threshold(deviation, len(base), num_new, len(base) - 1)
+        limit = noise.threshold(noise.deviation(base), len(base), num_new, len(base) - 1)
         nearest = min(new) - level if effect > 0 else level - max(new)
         # Each of the nights must lie on that side, well off the level: one wild night does not make a change.
         if abs(effect) <= max(limit, _SMALLEST_STEP_CHANGE) or nearest < abs(effect) / 4.0:
