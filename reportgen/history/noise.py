@@ -26,6 +26,9 @@ MOST_BASE_NIGHTS = 30
 # No machine is steadier than this from night to night, however alike a few of its nights were.
 SMALLEST_SPREAD = 0.005
 
+# Nights further off than this many deviations are left out of a base: a neighbour at work, a cold machine.
+_WILD = 5.0
+
 _NORMAL = statistics.NormalDist()
 
 
@@ -44,6 +47,18 @@ def deviation(logs: Sequence[float]) -> float:
     mean = math.fsum(logs) / len(logs)
     squares = math.fsum((value - mean) ** 2 for value in logs)
     return max(math.sqrt(squares / (len(logs) - 1)), SMALLEST_SPREAD)
+
+
+def without_wild(logs: Sequence[float]) -> list[float]:
+    """Leave out the nights that lie so far from the others that they belong to none of their kind.
+
+    Far is `_WILD` deviations, which are told by the median distance from the median (1.4826 of it is a normal
+    deviation) so that the wild nights themselves do not hide in them.
+    """
+    middle = statistics.median(logs)
+    distance = statistics.median(abs(value - middle) for value in logs)
+    limit = _WILD * max(1.4826 * distance, SMALLEST_SPREAD)
+    return [value for value in logs if abs(value - middle) <= limit]
 
 
 @functools.cache

@@ -45,8 +45,13 @@ def test_one_wild_night_changes_nothing_and_asks_for_more():
     reading = read_last([*QUIET, 1300.0], STEP)
 
     assert reading.verdict == "within-noise"
-    assert reading.needs_nights == 2
+    assert reading.needs_nights == 3
     assert not changes([*QUIET, 1300.0, 1000.0, 1000.0], STEP)
+    assert not changes([*QUIET, 1300.0, 1300.0, 1000.0], STEP)
+
+
+def test_a_wild_night_among_those_before_does_not_hide_a_change():
+    assert changes([*QUIET, 2000.0, *QUIET, 1200.0, 1200.0, 1200.0], STEP)
 
 
 def test_a_step_that_stays_longer_is_told_with_the_night_it_began():
@@ -54,12 +59,12 @@ def test_a_step_that_stays_longer_is_told_with_the_night_it_began():
     (change,) = changes(values, STEP)
 
     assert change.start == 10
-    assert change.known == 11
-    assert change.new == pytest.approx(1205.0, rel=0.001)
+    assert change.known == 12
+    assert change.new == pytest.approx(1200.0, rel=0.001)
 
 
 def test_a_step_that_stays_shorter_is_better():
-    assert read_last([*QUIET, 800.0, 805.0], STEP).verdict == "better"
+    assert read_last([*QUIET, 800.0, 805.0, 795.0], STEP).verdict == "better"
 
 
 def test_too_few_nights_before_decide_nothing():
