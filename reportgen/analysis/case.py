@@ -30,6 +30,7 @@ from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
 from reportgen.analysis.operators import rank_operators
 from reportgen.analysis.optimizer_updates import list_optimizer_updates
+from reportgen.analysis.regions import measure_regions
 from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
 from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
 from reportgen.analysis.sources import rank_sources
@@ -167,6 +168,7 @@ class _Context:
             "operators": rank_operators(attribution, counted, self.shapes, device_recorded=timeline.device_recorded),
             "kernels": rank_kernels(timeline, counted),
             "sources": rank_sources(self.places, counted, self.budget),
+            "regions": measure_regions(timeline, counted),
             "streams": measure_streams(timeline, counted),
             "joining": measure_joining(attribution.twins, timeline, counted) if own_run else None,
             "memory": measure_memory(attribution, recorded=recorded, snapshot=self.inputs.snapshot, budget=self.budget),

@@ -243,6 +243,18 @@ class SourceRow(msgspec.Struct, frozen=True, kw_only=True):
     waiting_us_per_step: float | None = None  # device waits caused by it
 
 
+class Region(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the step that the program named with `record_function`, what is nested in it included."""
+
+    name: str
+    count_per_step: float
+    # While it was open, on any thread; as the timeline pass shows it, the profiler's share included.
+    host_us_per_step: float
+    # Durations of the activities launched while it was open; None where no device activities were recorded.
+    device_us_per_step: float | None
+    share_of_device: float | None = None
+
+
 class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
     """The waits of one cause."""
 
@@ -727,6 +739,8 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     operators: Cut[Operator] = Cut()
     kernels: Cut[Kernel] = Cut()
     sources: Cut[SourceRow] = Cut()
+    # Regions nest: their times do not add up to the step.
+    regions: Cut[Region] = Cut()
     gaps: Gaps | None = None
     syncs: Cut[Sync] = Cut()
     launching: Launching | None = None

@@ -15,7 +15,7 @@ _SYNTHETIC = re.compile(r"\b(random|synthetic|dummy|fake|generated|zeros)\b", re
 def judge(context: Context) -> Verdict:
     """Read in the workload's own provenance what is synthetic."""
     case = context.case
-    if not case.provenance:
+    if not {"weights", "inputs"} & set(case.provenance):
         return not_evaluated("the workload does not say what is real and what synthetic")
     made_up = {name: text for name, text in case.provenance.items() if _SYNTHETIC.search(text)}
     if not made_up:

@@ -1,0 +1,82 @@
+"""Training scripts of different style, captured as a user starts them: each leaves a recording and a report."""
+
+import importlib.util
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from reportgen.recording import Recording
+from reportgen.report.model import Report
+from tests.integration.command import ROOT, environment, read_report, reportgen
+
+pytestmark = [pytest.mark.torch, pytest.mark.full]
+SCRIPTS = ROOT / "tests" / "integration" / "scripts"
+NUM_STEPS = "160"
+
+
+def _run(folder, script, *start):
+    return subprocess.run(
+        [sys.executable, *start, str(SCRIPTS / script), NUM_STEPS, str(folder)],
+        cwd=folder,
+        env=environment(OMP_NUM_THREADS="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "needs"),
+    [("plain_loop.py", ()), ("hf_trainer.py", ("transformers", "accelerate")), ("lightning_module.py", ("lightning",))],
+)
+def test_a_training_script_is_captured_with_two_added_lines(tmp_path, script, needs):
+    for package in needs:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+
+    done = _run(tmp_path, script)
+
+    assert done.returncode == 0, done.stderr
+    assert "reportgen: the report is in " in done.stderr
+    report = read_report(tmp_path)
+    (case,) = report.cases
+    assert (case.phase, case.outcome, case.timing.basis) == ("train", "done", "unprofiled")
+    assert not [record for record in report.rules if record.outcome == "failed"]
+
+
+def test_two_ranks_leave_two_recordings_and_one_report(tmp_path):
+    done = _run(tmp_path, "two_ranks.py", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+
+    assert done.returncode == 0, done.stderr
+    recordings = [Recording.open(path.parent) for path in sorted(tmp_path.rglob("recording.json"))]
+    assert [recording.path.parent.name[:16] for recording in recordings] == ["ranks-cpu-rank0-", "ranks-cpu-rank1-"]
+    (path,) = tmp_path.rglob("report.json")
+    report = msgspec.json.decode(path.read_bytes(), type=Report)
+    assert path.parent == recordings[0].path.parent
+    assert (report.cases[0].rank, report.cases[0].parameters["num_ranks"]) == (0, 2)
+    assert "rank 0 of 2" in report.workload.description
+
+
+def test_exec_profiles_a_script_unchanged(tmp_path):
+    words = ("-o", "out", "--format", "json", "--device", "cpu", SCRIPTS / "unchanged.py", "--steps", NUM_STEPS)
+    done = reportgen("exec", *words, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "the script's own last line" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("report.json")
+    assert read_report(tmp_path).cases[0].phase == "train"
+
+
+def test_exec_of_a_script_without_steps_says_what_to_do(tmp_path):
+    script = tmp_path / "nothing.py"
+    script.write_text("import torch\n")
+
+    done = reportgen("exec", script, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "reportgen: no step of nothing.py was seen: name the function that is one with --step-of FUNCTION"
+    )
