@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from reportgen.history import noise
 from reportgen.history.quantities import BY_NAME
-from reportgen.history.series import changes, read_last
+from reportgen.history.series import FEWEST_NIGHTS, changes, read_last
 
 STEP, DEVICE = BY_NAME["step_time"], BY_NAME["device_time"]
 NUM_NIGHTS = 60
@@ -81,7 +81,7 @@ def stated_nights(noise_: Noise, factor: float) -> int | None:
     """Return how many nights the program promises for a change, where it knows the spread from 30 nights before."""
     median_error = math.sqrt(math.pi / 2 / SAMPLES) * noise_.within  # of the median of normal samples
     needed = noise.nights_needed(math.log(factor), math.hypot(noise_.between, median_error), CHANGE_ON, CHANGE_ON - 1)
-    return max(needed, 2) if needed else None
+    return max(needed, FEWEST_NIGHTS) if needed else None
 
 
 NOISES = (

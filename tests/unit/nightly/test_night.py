@@ -66,11 +66,12 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     first = nights.run(slow, slow)
     assert first.verdict == "no change"
     assert [text.replace("\u00a0", " ") for text in first.workloads[0].waiting] == [
-        "prefill: step time 1.01 ms → 1.11 ms (+9.9 %), needs 2 nights to be told from noise"
+        "prefill: step time 1.01 ms → 1.11 ms (+9.9 %), needs 3 nights to be told from noise"
     ]
-    second = nights.run(slow, slow)
-    assert second.verdict == "worse"
-    assert "since 2026-01-13" in second.workloads[0].told[0].text
+    assert nights.run(slow, slow).verdict == "no change"
+    third = nights.run(slow, slow)
+    assert third.verdict == "worse"
+    assert "since 2026-01-13" in third.workloads[0].told[0].text
 
 
 def test_a_workload_that_fails_costs_only_itself(nights):
