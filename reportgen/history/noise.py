@@ -72,8 +72,14 @@ def critical(degrees: int | None = None) -> float:
 
 
 def threshold(deviation: float, num_base: int, num_new: int, degrees: int | None = None) -> float:
-    """Return the smallest |log ratio| of two means over nights that is no noise."""
-    return critical(degrees) * deviation * math.sqrt(1.0 / num_base + 1.0 / num_new)
+    """Return the smallest |log ratio| of a median of new nights and a mean of those before that is no noise."""
+    return critical(degrees) * deviation * _error(num_base, num_new)
+
+
+def _error(num_base: int, num_new: int) -> float:
+    """Return the standard error of a level before and after, in deviations: the median of three or more costs more."""
+    cost = math.pi / 2.0 if num_new > 2 else 1.0
+    return math.sqrt(1.0 / num_base + cost / num_new)
 
 
 def nights_needed(
@@ -86,6 +92,6 @@ def nights_needed(
     """
     needs = critical(degrees) + _NORMAL.inv_cdf(POWER)
     for nights in range(1, MOST_NIGHTS + 1):
-        if needs * deviation * math.sqrt(1.0 / nights + 1.0 / (num_base or nights)) <= abs(effect):
+        if needs * deviation * _error(num_base or nights, nights) <= abs(effect):
             return nights
     return None

@@ -20,7 +20,7 @@ _LEVEL_NIGHTS = 5
 # A step time that moved by less is nobody's concern, however surely it did.
 _SMALLEST_STEP_CHANGE = 0.02
 # One night far off, even two in a row, are as likely bad nights of the machine as a change of the code: where one night
-# in twenty is wild, two in a row would alarm 14 % of histories of 60 nights, three under 1 %.
+# in twenty is wild, two would alarm 14 % of histories of 60 nights, the median of three or more under 1 %.
 FEWEST_NIGHTS = 3
 # Deviations from which a night is said to need more nights.
 _SUSPICIOUS = 2.0
@@ -93,14 +93,14 @@ def _step_change(values: Sequence[float], start: int, night: int) -> Change | No
     for num_new in range(FEWEST_NIGHTS, min(noise.MOST_NIGHTS, len(logs) - noise.FEWEST_BASE_NIGHTS) + 1):
         base = noise.without_wild(logs[:-num_new][-noise.MOST_BASE_NIGHTS :])
         new = logs[-num_new:]
-        level, effect = statistics.fmean(base), statistics.fmean(new) - statistics.fmean(base)
+        level, effect = statistics.fmean(base), statistics.median(new) - statistics.fmean(base)
         limit = noise.threshold(noise.deviation(base), len(base), num_new, len(base) - 1)
         nearest = min(new) - level if effect > 0 else level - max(new)
         # Each of the nights must lie on that side, well off the level: one wild night does not make a change.
         if abs(effect) <= max(limit, _SMALLEST_STEP_CHANGE) or nearest < abs(effect) / 4.0:
             continue
         if best is None or abs(effect) / limit > best[0]:
-            change = Change(night + 1 - num_new, night, math.exp(level), math.exp(statistics.fmean(new)))
+            change = Change(night + 1 - num_new, night, math.exp(level), math.exp(statistics.median(new)))
             best = (abs(effect) / limit, change)
     return best[1] if best else None
 

@@ -22,7 +22,7 @@ _VARIANT = "pdf/ua-1"
 
 
 class PdfUnavailable(RunFailed):
-    """The PDF needs Pango, a library of the system, which is not there."""
+    """The PDF needs WeasyPrint and Pango, a library of the system, of which one is not there."""
 
 
 def require_pango() -> None:
@@ -106,9 +106,11 @@ _state: dict[str, Any] = {}
 
 
 def _load() -> Any:
-    """Import WeasyPrint, which opens Pango."""
+    """Import WeasyPrint, which opens Pango; on machines that only record, either may be missing."""
     try:
         import weasyprint
+    except ImportError as error:
+        raise PdfUnavailable("no PDF: it needs WeasyPrint; pip install 'weasyprint>=69,<71'") from error
     except OSError as error:
         raise PdfUnavailable(
             "no PDF: it needs Pango; install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 (macOS: pango)"

@@ -82,8 +82,8 @@ def test_what_does_not_come_twice_in_a_night_is_no_change_of_device_time():
 
 
 def test_nights_needed_follow_from_effect_and_spread():
-    # (4.265 + 2.326) x 0.02 x sqrt(1/n + 1/20) <= ln 1.1 = 0.0953 from n = 3 on (0.0816; two: 0.0978).
-    assert noise.nights_needed(math.log(1.1), 0.02, 20) == 3
+    # (4.265 + 2.326) x 0.02 x sqrt(pi/2/n + 1/20) <= ln 1.1 = 0.0953 from n = 4 on (0.0877; three: 0.0998).
+    assert noise.nights_needed(math.log(1.1), 0.02, 20) == 4
     assert noise.nights_needed(math.log(1.01), 0.05, 20) is None
 
 
