@@ -19,7 +19,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from reportgen.errors import InputUnreadable
+from reportgen.trace.plain_pickle import load_plain_pickle
 from reportgen.trace.reader import read_trace
 from reportgen.trace.snapshot import read_snapshot
 
@@ -107,6 +110,8 @@ def corpora(folder: Path, chance: random.Random) -> list[Corpus]:
     if not traces or not pickles:
         sys.exit(f"{folder} holds no traces and snapshots to begin with")
     small = sorted(pickles, key=len)[:3]
+    # The same as a recording holds them; of damaged text more can be read than of damaged pickles.
+    small += [msgspec.json.encode(load_plain_pickle(content)) for content in small]
     return [
         Corpus("traces", [shortened(trace, chance) for trace in traces], read_trace),
         Corpus("snapshots", small, read_snapshot),

@@ -35,11 +35,12 @@ def commands(trace: Path, hta_python: Path | None, output: Path, *, report: bool
 def table(runs: dict[str, Measurement]) -> str:
     """Return the runs as a Markdown table, each compared with reading and linking."""
     base = runs[OWN]
-    lines = ["| what | seconds | of processor | peak memory, MB | times as long |", "| --- | --- | --- | --- | --- |"]
+    columns = ("what", "seconds", "of processor", "peak memory, MB", "times the processor")
+    lines = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
     for name, run in runs.items():
         lines.append(
             f"| {name} | {run.seconds:.1f} | {run.processor_seconds:.1f} | {run.peak_bytes / 1e6:.0f} "
-            f"| {run.seconds / base.seconds:.1f} |"
+            f"| {run.processor_seconds / base.processor_seconds:.1f} |"
         )
     return "\n".join(lines)
 

@@ -175,6 +175,12 @@ def _anchored(trace: Trace, explained: _Explained, timing: Timing, step_us: floa
     return _assemble(explained, share, scale)
 
 
+def _laps_differ(timing: Timing) -> bool:
+    """Tell whether steps of the first lap are longer than those of later laps by more than both wander."""
+    first, later = timing.drained, timing.revisit
+    return first is not None and later is not None and first.p5_us > later.p95_us
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _FirstLap:
     """What building for new shapes takes a step: by the timing pass, and in the profiled steps."""
@@ -189,7 +195,7 @@ def _shown_first_lap(explained: _Explained, timing: Timing, step_us: float) -> _
     The step over new shapes less the step over the same shapes again is what building for them costs. How long that
     takes wanders by half from step to step, so that the profiled steps say nothing of its true length.
     """
-    if timing.revisit is None or timing.revisit.median_us >= step_us:
+    if timing.revisit is None or not _laps_differ(timing):
         return None
     timed_us = step_us - timing.revisit.median_us
     building = explained.pieces.cause == BUILD
@@ -215,7 +221,7 @@ def _missing_first_lap_us(explained: _Explained, timing: Timing, step_us: float,
     Where each step visits a new shape, `step_us` is that of the first lap. Profiled steps that go over the same shapes
     again are of the kind of a later lap; the difference is what building for a new shape costs.
     """
-    if timing.revisit is None or profiled_us >= step_us:
+    if timing.revisit is None or profiled_us >= step_us or not _laps_differ(timing):
         return 0.0
     missing_us = step_us - timing.revisit.median_us
     visits = explained.visits

@@ -1,8 +1,9 @@
 """Operators that take long the first time they see a shape: plans, kernels and graphs built on the way.
 
 The cost of a first visit is the operator's self host time at that visit less the median of its later visits. It is
-found by signature where the trace has shapes. A trace without them shows it too where the program visits a new shape
-every step: then the first of many equal calls of each step is the slow one.
+found by signature where the trace has shapes. A trace of a device without them shows it too where the program visits a
+new shape every step: then the first of many equal calls of each step is the slow one. Where the host does the work
+itself a call may be longer because it has more to do, and without shapes nothing is concluded.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def find_slow_visits(trace: Trace) -> SlowVisits:
             "self_ns": self_ns[rows],
         }
     )
-    found = pd.concat([_by_signature(visits), _by_place_in_step(visits)])
+    found = _by_signature(visits)
+    if trace.device_recorded:
+        found = pd.concat([found, _by_place_in_step(visits[visits["signature"] < 0])])
     found = found.drop_duplicates("row").sort_values("row")
     return SlowVisits(
         operator=found["row"].to_numpy(dtype=np.int64),

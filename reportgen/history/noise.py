@@ -15,7 +15,7 @@ from collections.abc import Sequence
 # Two-sided chance of a false alarm in one test of a step time; with up to `MOST_NIGHTS` tests a night and 30 nights,
 # under 1 % of unchanged histories raise one (docs/history.md holds the simulation).
 ALPHA = 2e-5
-POWER = 0.95
+POWER = 0.99
 # Two runs alone do not tell the spread between nights. Measured: one model's step wandered between 5.9 and 7.1 ms from
 # one minute to the next, so two runs decide only what lies far outside of that.
 ASSUMED_SPREAD = 0.08
@@ -25,6 +25,9 @@ FEWEST_BASE_NIGHTS = 8
 MOST_BASE_NIGHTS = 30
 # No machine is steadier than this from night to night, however alike a few of its nights were.
 SMALLEST_SPREAD = 0.005
+
+# Nights further off than this many deviations are left out of a base: a neighbour at work, a cold machine.
+_WILD = 5.0
 
 _NORMAL = statistics.NormalDist()
 
@@ -36,7 +39,26 @@ def log_ratio(base: float, new: float) -> float:
 
 def spread(values: Sequence[float]) -> float:
     """Return the standard deviation of the logarithms of at least two `values`, never under `SMALLEST_SPREAD`."""
-    return max(statistics.stdev(map(math.log, values)), SMALLEST_SPREAD)
+    return deviation([math.log(value) for value in values])
+
+
+def deviation(logs: Sequence[float]) -> float:
+    """Return the standard deviation of at least two logarithms, never under `SMALLEST_SPREAD`."""
+    mean = math.fsum(logs) / len(logs)
+    squares = math.fsum((value - mean) ** 2 for value in logs)
+    return max(math.sqrt(squares / (len(logs) - 1)), SMALLEST_SPREAD)
+
+
+def without_wild(logs: Sequence[float]) -> list[float]:
+    """Leave out the nights that lie so far from the others that they belong to none of their kind.
+
+    Far is `_WILD` deviations, which are told by the median distance from the median (1.4826 of it is a normal
+    deviation) so that the wild nights themselves do not hide in them.
+    """
+    middle = statistics.median(logs)
+    distance = statistics.median(abs(value - middle) for value in logs)
+    limit = _WILD * max(1.4826 * distance, SMALLEST_SPREAD)
+    return [value for value in logs if abs(value - middle) <= limit]
 
 
 @functools.cache
@@ -50,8 +72,14 @@ def critical(degrees: int | None = None) -> float:
 
 
 def threshold(deviation: float, num_base: int, num_new: int, degrees: int | None = None) -> float:
-    """Return the smallest |log ratio| of two means over nights that is no noise."""
-    return critical(degrees) * deviation * math.sqrt(1.0 / num_base + 1.0 / num_new)
+    """Return the smallest |log ratio| of a median of new nights and a mean of those before that is no noise."""
+    return critical(degrees) * deviation * _error(num_base, num_new)
+
+
+def _error(num_base: int, num_new: int) -> float:
+    """Return the standard error of a level before and after, in deviations: the median of three or more costs more."""
+    cost = math.pi / 2.0 if num_new > 2 else 1.0
+    return math.sqrt(1.0 / num_base + cost / num_new)
 
 
 def nights_needed(
@@ -64,6 +92,6 @@ def nights_needed(
     """
     needs = critical(degrees) + _NORMAL.inv_cdf(POWER)
     for nights in range(1, MOST_NIGHTS + 1):
-        if needs * deviation * math.sqrt(1.0 / nights + 1.0 / (num_base or nights)) <= abs(effect):
+        if needs * deviation * _error(num_base or nights, nights) <= abs(effect):
             return nights
     return None

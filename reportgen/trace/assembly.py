@@ -26,8 +26,9 @@ from reportgen.trace.columns import (
     TraceInfo,
     TraceNotice,
 )
+from reportgen.trace.rows import Columns
 from reportgen.trace.signatures import decode_dimensions, decode_signature
-from reportgen.trace.tables import Columns, TableBuilder
+from reportgen.trace.tables import TableBuilder
 from reportgen.trace.untimed import drop_untimed
 
 TableType = TypeVar("TableType")

@@ -7,80 +7,16 @@ columns and not with the text.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reportgen.trace.categories import MEMORY_INSTANT, Table, copy_direction, table_of
 from reportgen.trace.columns import ActivityKind, CopyDirection, Int32, Int64
 from reportgen.trace.events import NO_ARGS, AnyEvent, Args
+from reportgen.trace.rows import Codes, Columns, Rows, finite, integers, trailing_number
 from reportgen.trace.signatures import NO_SIGNATURE, SIGNATURE_SEPARATOR
 from reportgen.trace.times import to_ns
-
-Key = TypeVar("Key", bound=Hashable)
-Columns = dict[str, NDArray[Any]]
-
-# The largest and smallest number that a column holds.
-_INT64 = np.iinfo(np.int64)
-_LARGEST = float(np.finfo(np.float64).max)
-
-
-class Codes(dict[Key, int]):
-    """Number distinct things in the order in which they first occur."""
-
-    def __missing__(self, key: Key) -> int:
-        """Give `key` the next number."""
-        code = self[key] = len(self)
-        return code
-
-    def of(self, keys: Iterable[Key]) -> Int32:
-        """Return the numbers of `keys`, numbering what is new."""
-        return np.array([self[key] for key in keys], dtype=np.int32)
-
-
-class Rows:
-    """The columns of one table, batch by batch."""
-
-    def __init__(self) -> None:
-        self._batches: list[Columns] = []
-
-    def add(self, columns: Columns) -> None:
-        """Append a batch; every batch has the same columns."""
-        self._batches.append(columns)
-
-    def joined(self) -> Columns | None:
-        """Return the whole columns, or None where no row was added; the batches are given up."""
-        if not self._batches:
-            return None
-        joined: Columns = {}
-        for name in tuple(self._batches[0]):
-            joined[name] = np.concatenate([batch.pop(name) for batch in self._batches])
-        self._batches.clear()
-        return joined
-
-
-def integers(values: Sequence[int | None], absent: int = -1) -> Int64:
-    """Return `values` as 64-bit integers, with `absent` for None and for what does not fit."""
-    if values.count(None) == len(values):
-        return np.full(len(values), absent, dtype=np.int64)
-    filled = [absent if value is None else value for value in values]
-    try:
-        return np.array(filled, dtype=np.int64)
-    except OverflowError:
-        return np.array([v if _INT64.min <= v <= _INT64.max else absent for v in filled], dtype=np.int64)
-
-
-def trailing_number(text: int | str | None) -> int:
-    """Return an id as a number: 7 for 7, "7" and "stream 7", -1 where there is none."""
-    if isinstance(text, int):
-        return text
-    if text is None:
-        return -1
-    digits = text.rpartition(" ")[2]
-    # Text of more digits than a 64-bit number has is no id.
-    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
 
 
 class TableBuilder:
@@ -182,7 +118,7 @@ class TableBuilder:
             "signature": self._signatures(args),
             "sequence": integers([a.sequence for a in args]),
             "forward_thread": integers([a.forward_thread for a in args]),
-            "flops": _finite([a.flops for a in args]),
+            "flops": finite([a.flops for a in args]),
             "process_group": self._process_groups(args),
         }
 
@@ -287,14 +223,6 @@ def _mtia_runtime_table(event: AnyEvent) -> Table:
     # A wait is written twice: as the call, in the host's process, and as what the device did, in the device's.
     args = event.args or NO_ARGS
     return Table.CALLS if args.device is None or str(args.device) != str(event.pid) else Table.STREAM_SYNCS
-
-
-def _finite(values: Sequence[int | float | None]) -> NDArray[np.float64]:
-    """Return `values` as doubles, with nan for None and for what is not finite."""
-    # Few traces have any, and NumPy is slow at None.
-    if values.count(None) == len(values):
-        return np.full(len(values), np.nan)
-    return np.array([np.nan if v is None or not abs(v) < _LARGEST else v for v in values], dtype=np.float64)
 
 
 def _args(events: Sequence[AnyEvent]) -> list[Args]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reportgen.trace.columns import Int64
-    from reportgen.trace.tables import Columns
+    from reportgen.trace.rows import Columns
 
 # A clock that begins with the recording has everything else near 0 too.
 _FAR_NS = 3_600 * 10**9

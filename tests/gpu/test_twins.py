@@ -68,7 +68,8 @@ def test_what_replay_promises_is_what_the_edit_gives(tmp_path: Path) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     print("\n".join(map(str, pairs)))
     print("\n".join(f"{one.id} {one.case} {one.title} {one.gain}" for one in report.findings if one.severity != "info"))
-    assert all(pair.base_error is not None and pair.base_error < 0.05 for pair in pairs if pair.name != "graph")
+    # A base that misses the step is never replayed from: its finding keeps a bound.
+    assert all(pair.base_error is not None and pair.base_error < 0.05 for pair in pairs if pair.promised_us is not None)
     assert sum(pair.error is not None and abs(pair.error) <= WITHIN for pair in pairs) >= LEAST
 
 

@@ -42,11 +42,11 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
 
 
-def without_pango(folder: Path) -> dict[str, str]:
-    """Return the variables under which WeasyPrint behaves as on a machine that lacks Pango."""
+def without_pango(folder: Path, fault: str = _WITHOUT_PANGO) -> dict[str, str]:
+    """Return the variables under which WeasyPrint behaves as on a machine that lacks Pango, or has another `fault`."""
     package = folder / "nopango" / "weasyprint"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text(_WITHOUT_PANGO + "\n")
+    (package / "__init__.py").write_text(fault + "\n")
     return {"PYTHONPATH": str(package.parent)}
 
 

@@ -93,6 +93,15 @@ def test_without_pango_a_pdf_asked_for_by_name_is_exit_code_3_and_the_others_are
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_machine_that_only_records_may_lack_weasyprint_itself(tmp_path):
+    missing = without_pango(tmp_path, 'raise ModuleNotFoundError("No module named weasyprint")')
+    done = _analyze(tmp_path, DATA / "cuda_graph.json.gz", "--quiet", **missing)
+
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert "pip install 'weasyprint" in line
+
+
 def test_a_threshold_from_the_command_line_decides(tmp_path):
     words = (DATA / "h2d_pageable.json.gz", "--format", "json", "--threshold", "dominant-operator.share=0.9999")
     done = _analyze(tmp_path, *words)

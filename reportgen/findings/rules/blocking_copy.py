@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CopyRow
+from reportgen.analysis.model import CaseAnalysis, CopyRow
 from reportgen.analysis.replay.changes import Change, place_key
-from reportgen.findings.gain import bounded_gain
+from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import (
@@ -48,7 +50,7 @@ def judge(context: Context) -> Verdict:
     step_us = case.timing.step_us if case.timing else None
     if not step_us:
         return not_evaluated("the step's time is not known")
-    copies = [row for row in case.copies if row.direction in _WORDS]
+    copies = _as_timed(case, [row for row in case.copies if row.direction in _WORDS])
     if not copies:
         return not_applicable("nothing is copied between host and device inside a step")
     limit = context.thresholds[SHARE.name]
@@ -57,6 +59,15 @@ def judge(context: Context) -> Verdict:
     if dear:
         return fired(*(_draft(context, row, step_us) for row in dear), measured=worst)
     return passed(f"the longest copy is exposed for {fmt.share(worst.value)} of the step", worst)
+
+
+def _as_timed(case: CaseAnalysis, copies: list[CopyRow]) -> list[CopyRow]:
+    """Return `copies` exposed for no longer, all together, than the budget of the unprofiled step has for copies."""
+    exposed_us = sum(row.exposed_us_per_step for row in copies)
+    if case.budget is None or case.budget.basis != "unprofiled" or exposed_us <= 0:
+        return copies
+    share = min(1.0, part_us(case.budget, "copy") / exposed_us)
+    return [msgspec.structs.replace(row, exposed_us_per_step=row.exposed_us_per_step * share) for row in copies]
 
 
 def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:

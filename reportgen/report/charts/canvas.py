@@ -184,11 +184,12 @@ def make_chart(name: str, height: float, draw: Callable[[Canvas], None], *, alt:
     """Make a chart of what `draw` paints on a sheet of `height` points, in the colours of the canvas's theme."""
     canvas = Canvas(height, CODED)
     draw(canvas)
-    coded_svg = _svg(canvas.figure, name)
+    coded_svg = _svg(canvas.figure, name, text="path")
     return Chart(
         name=name,
         light_svg=_coloured(coded_svg, page=0),
         dark_svg=_coloured(coded_svg, page=1),
+        print_svg=_coloured(_svg(canvas.figure, name, text="none"), page=0),
         png=_png(height, draw) if canvas.num_marks > MOST_MARKS else None,
         alt=alt,
         caption=caption,
@@ -211,15 +212,15 @@ def _coloured(svg: str, *, page: int) -> str:
     return re.sub("|".join(MEANINGS), lambda match: MEANINGS[match[0]][page], svg)
 
 
-def _svg(figure: Figure, salt: str) -> str:
+def _svg(figure: Figure, salt: str, *, text: Literal["path", "none"]) -> str:
     stream = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": salt, "hatch.linewidth": OUTLINE}):
+    with mpl.rc_context({"svg.fonttype": text, "svg.hashsalt": salt, "hatch.linewidth": OUTLINE}):
         figure.savefig(stream, format="svg", dpi=PT_PER_INCH, metadata=_NO_METADATA)
-    text = stream.getvalue()
+    svg = stream.getvalue()
     # A document of its own in an <img> needs neither declarations nor comments; a comment may hold any name.
-    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(?<= d=")[^"]*', _cut_path, text)
-    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(?<= d=")[^"]*', _cut_path, svg)
+    return re.sub(r"\n\s*", "\n", svg).strip() + "\n"
 
 
 def _cut_path(match: re.Match[str]) -> str:

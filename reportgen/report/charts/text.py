@@ -7,6 +7,7 @@ import functools
 from matplotlib.font_manager import FontProperties, get_font
 
 from reportgen.formatting import legible, shorten
+from reportgen.report.charts.model import FAMILY
 from reportgen.resources import font_path
 
 # Measured at a size where the rounding of hinted widths to pixels does not show.
@@ -16,8 +17,12 @@ _MISSING_GLYPH = "\u25a1"  # a box, which the fonts have
 
 @functools.cache
 def font(size_pt: float, *, bold: bool = False) -> FontProperties:
-    """Return the chart font; it is named by its file, so no font of the machine can take its place."""
-    return FontProperties(fname=_file(bold=bold), size=size_pt)
+    """Return the chart font; it is named by its file, so no font of the machine can take its place.
+
+    Family and weight are what a text that stays text is marked with (`Chart.print_svg`).
+    """
+    weight = "bold" if bold else "normal"
+    return FontProperties(fname=_file(bold=bold), family=[FAMILY], weight=weight, size=size_pt)
 
 
 @functools.cache

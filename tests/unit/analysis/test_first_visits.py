@@ -46,3 +46,18 @@ def test_a_first_visit_under_a_millisecond_more_is_none(analyze: Analyze) -> Non
     case = analyze(*steps([(1, 1), (2, 2), (3, 3)], first_us=1_050))
 
     assert case.first_visits == ()
+
+
+def test_the_first_call_of_a_step_may_have_more_to_do_where_the_host_does_the_work(analyze: Analyze) -> None:
+    # No shapes: each step begins with a call fifty times as long as the others, as a model's first layer may.
+    events = [
+        event
+        for number in range(3)
+        for event in (
+            step(number, number * 100_000, 100_000),
+            op("linear", number * 100_000, 5_000),
+            op("linear", number * 100_000 + 20_000, 100),
+            op("linear", number * 100_000 + 40_000, 100),
+        )
+    ]
+    assert analyze(*events).first_visits == ()

@@ -80,14 +80,14 @@ def test_an_operator_that_came_and_one_that_went_are_said():
 def test_a_step_ten_per_cent_longer_is_noise_of_two_runs_and_says_how_many_nights_would_decide():
     row = figure(compare_reports(night(), night([night_case(step_us=1100.0)])), "step_time")
 
-    # ln 1.1 = 0.0953 against (4.26 + 1.64) x 0.08 x sqrt(2/n): seven nights a side are 0.253, ten 0.211.
+    # ln 1.1 = 0.0953 against (4.27 + 2.33) x 0.08 x sqrt((1 + pi/2)/n): ten nights a side are still 0.267.
     assert row.verdict == "within-noise"
     assert row.needs_nights is None
     known = {"prefill": KnownSpread(0.02, 31)}
     row = figure(compare_reports(night(), night([night_case(step_us=1100.0)]), spreads=known), "step_time")
-    # (4.26 + 1.64) x 0.02 x sqrt(2/n) <= 0.0953 from n = 4 on (0.0835; three: 0.0964).
+    # (4.27 + 2.33) x 0.02 x sqrt((1 + pi/2)/n) <= 0.0953 from n = 5 on (0.0945; four: 0.1057).
     assert row.verdict == "within-noise"
-    assert row.needs_nights == 4
+    assert row.needs_nights == 5
 
 
 def test_a_step_twice_as_long_is_worse_even_of_two_runs():

@@ -80,6 +80,13 @@ def test_every_figure_that_is_drawn_is_in_the_alternative_text(monkeypatch: pyte
         assert {figure for figure in figures if figure not in chart.alt} == set()
 
 
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_chart_for_print_names_the_font_that_the_document_brings(name: str) -> None:
+    texts = [node for node in ET.fromstring(CHARTS[name].print_svg).iter() if node.tag.endswith("}text")]
+    assert texts
+    assert all("'Report Sans'" in node.attrib["style"] for node in texts)
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_svg_is_well_formed_and_of_the_size_it_claims(name: str) -> None:
     chart = CHARTS[name]

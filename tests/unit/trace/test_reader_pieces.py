@@ -128,6 +128,13 @@ def test_events_without_a_time_are_left_out_and_said(tmp_path: Path) -> None:
     assert (counts["times-missing"], counts["durations-missing"]) == (2, 1)
 
 
+def test_a_name_may_be_a_number_or_absent(tmp_path: Path) -> None:
+    events = ({**op("a", 0, 1), "name": 7}, {**op("b", 2, 1), "name": None}, op("7", 4, 1))
+    trace = read_trace(write_trace(tmp_path, base(*events)))
+
+    assert [trace.names[code] for code in trace.operators.name] == ["7", "", "7"]
+
+
 def test_a_long_file_of_something_else_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(b"x" * 100)

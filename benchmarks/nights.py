@@ -1,0 +1,120 @@
+"""How often unchanged nights raise an alarm, and how often a change is told in the number of nights that is promised.
+
+    python -m benchmarks.nights [--histories 1000]
+
+Each history is drawn anew: a night's true step time is log-normal around the level (between nights), its samples are
+log-normal around that (within the night) and count as one figure, their median. Device time has its own, far smaller
+noise. Nothing is measured a second time here, as real nights are before an alarm: the false alarms are an upper bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from reportgen.history import noise
+from reportgen.history.quantities import BY_NAME
+from reportgen.history.series import FEWEST_NIGHTS, changes, read_last
+
+STEP, DEVICE = BY_NAME["step_time"], BY_NAME["device_time"]
+NUM_NIGHTS = 60
+CHANGE_ON = 30
+SAMPLES = 20
+LEVEL_US = 6500.0
+DEVICE_LEVEL_US = 1300.0
+
+
+class Noise(NamedTuple):
+    """Standard deviations of logarithms; `wild` nights are slower by `wild_by`."""
+
+    between: float
+    within: float
+    wild: float = 0.0
+    wild_by: float = 0.3
+
+
+def draw(noise_: Noise, source: random.Random, level_us: float, num_nights: int, factor: float = 1.0) -> list[float]:
+    """Return the figures of a history whose level is `factor` times as high from night `CHANGE_ON` on."""
+    nights = []
+    for night in range(num_nights):
+        level = math.log(level_us * (factor if night >= CHANGE_ON else 1.0)) + source.gauss(0.0, noise_.between)
+        if source.random() < noise_.wild:
+            level += noise_.wild_by
+        samples = [source.gauss(level, noise_.within) for _ in range(SAMPLES)]
+        nights.append(math.exp(statistics.median(samples)))
+    return nights
+
+
+def false_alarms(noise_: Noise, num_histories: int, seed: int) -> float:
+    """Return the share of unchanged histories in which any night is called a change of the step time."""
+    source = random.Random(seed)
+    histories = (draw(noise_, source, LEVEL_US, NUM_NIGHTS) for _ in range(num_histories))
+    return sum(bool(changes(values, STEP)) for values in histories) / num_histories
+
+
+def found_in_time(noise_: Noise, factor: float, nights: int, num_histories: int, seed: int) -> float:
+    """Return the share of histories in which a change of the step time is told within its first `nights`."""
+    source = random.Random(seed)
+    found = 0
+    for _ in range(num_histories):
+        values = draw(noise_, source, LEVEL_US, CHANGE_ON + nights, factor)
+        found += any(change.known >= CHANGE_ON and change.new > change.base for change in changes(values, STEP))
+    return found / num_histories
+
+
+def device_time(sigma: float, num_histories: int, seed: int) -> tuple[float, float]:
+    """Return the share of unchanged histories with an alarm, and of 5 % more told on the very night."""
+    source, noise_ = random.Random(seed), Noise(sigma, 0.0)
+    alarms = sum(bool(changes(draw(noise_, source, DEVICE_LEVEL_US, NUM_NIGHTS), DEVICE)) for _ in range(num_histories))
+    told = sum(
+        read_last(draw(noise_, source, DEVICE_LEVEL_US, CHANGE_ON + 1, 1.05), DEVICE).verdict == "worse"
+        for _ in range(num_histories)
+    )
+    return alarms / num_histories, told / num_histories
+
+
+def stated_nights(noise_: Noise, factor: float) -> int | None:
+    """Return how many nights the program promises for a change, where it knows the spread from 30 nights before."""
+    median_error = math.sqrt(math.pi / 2 / SAMPLES) * noise_.within  # of the median of normal samples
+    needed = noise.nights_needed(math.log(factor), math.hypot(noise_.between, median_error), CHANGE_ON, CHANGE_ON - 1)
+    return max(needed, FEWEST_NIGHTS) if needed else None
+
+
+NOISES = (
+    Noise(0.01, 0.05),
+    Noise(0.02, 0.05),
+    Noise(0.03, 0.08),
+    Noise(0.05, 0.10),
+    Noise(0.02, 0.05, wild=0.05),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables of docs/history.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--histories", type=int, default=1000)
+    num = parser.parse_args(arguments).histories
+    print("| noise of device time | unchanged, 60 nights: alarm | +5 %: told on its night |\n| --- | --- | --- |")
+    for sigma in (0.001, 0.002):
+        alarms, told = device_time(sigma, num, seed=1)
+        print(f"| {sigma:.1%} | {alarms:.1%} | {told:.1%} |")
+    print(
+        "\n| between | within | wild nights | unchanged, 60 nights: alarm | change | nights stated | told within them |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for noise_ in NOISES:
+        alarms = false_alarms(noise_, num, seed=2)
+        shares = (noise_.between, noise_.within, noise_.wild)
+        for factor in (1.1, 1.2):
+            nights = stated_nights(noise_, factor)
+            found = f"{found_in_time(noise_, factor, nights, num, seed=3):.1%}" if nights else "not told"
+            row = (*(f"{share:.0%}" for share in shares), f"{alarms:.1%}", f"+{factor - 1:.0%}", nights or "over 10")
+            print(f"| {' | '.join(map(str, row))} | {found} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+import fcntl
+import json
+
+import pytest
+
+from reportgen.errors import RunFailed, UsageError
+from reportgen.history.store import open_store
+from tests.night_builder import night, night_case
+from tests.report_builder import finding
+from tests.unit.nightly.nights import Nights
+
+WORSE = night([night_case(mm_us=130.0)])
+
+
+@pytest.fixture
+def nights(tmp_path):
+    return Nights(tmp_path)
+
+
+def test_unchanged_nights_raise_no_alarm_and_are_measured_once(nights):
+    for _ in range(5):
+        summary = nights.run()
+
+    assert summary.verdict == "no change"
+    assert len(nights.asked) == 5
+
+
+def test_more_device_time_is_measured_again_and_told_on_its_night_with_the_operator_first(nights):
+    nights.run()
+    nights.run()
+
+    summary = nights.run(WORSE, WORSE, gates=("regression",))
+
+    assert nights.asked[-1] == ("gpt2", "prefill")
+    (workload,) = summary.workloads
+    assert workload.measured_again
+    assert [(row.case, row.subject, row.verdict) for row in workload.told] == [("prefill", "device_time", "worse")]
+    assert workload.told[0].moved[0].replace("\u00a0", " ") == "+10.0 µs mm (2 calls)"
+    assert summary.gate_failed
+    assert (nights.folder / workload.folder / "comparison.html").is_file()
+
+
+def test_what_the_second_measurement_does_not_show_is_not_reported(nights):
+    nights.run()
+
+    summary = nights.run(WORSE, night(), gates=("regression",))
+
+    assert summary.verdict == "no change"
+    assert summary.workloads[0].measured_again
+    assert not summary.gate_failed
+
+
+def test_a_change_is_an_alarm_on_one_night_alone(nights):
+    nights.run()
+    nights.run(WORSE, WORSE)
+
+    assert nights.run(WORSE).verdict == "no change"
+    assert nights.run(night()).verdict == "better"
+
+
+def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_there(nights):
+    for number in range(12):
+        nights.run(night([night_case(step_us=1000.0 + 10.0 * (number % 3))]))
+    slow = night([night_case(step_us=1110.0)])
+
+    first = nights.run(slow, slow)
+    assert first.verdict == "no change"
+    assert [text.replace("\u00a0", " ") for text in first.workloads[0].waiting] == [
+        "prefill: step time 1.01 ms → 1.11 ms (+9.9 %), needs 3 nights to be told from noise"
+    ]
+    assert nights.run(slow, slow).verdict == "no change"
+    third = nights.run(slow, slow)
+    assert third.verdict == "worse"
+    assert "since 2026-01-13" in third.workloads[0].told[0].text
+
+
+def test_a_workload_that_fails_costs_only_itself(nights):
+    summary = nights.run(UsageError("no such module"), night(), workloads=("broken", "gpt2"))
+
+    assert [workload.verdict for workload in summary.workloads] == ["failed", "no change"]
+    assert nights.failures == ["broken: no such module"]
+    assert "no such module" in (nights.folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("gate", "report", "fails"),
+    [
+        ("memory", night([night_case(peak_bytes=2**31)]), True),
+        ("memory", WORSE, False),
+        ("finding:host-bound", night(findings=[finding()]), True),
+        ("finding:sync-point", night(findings=[finding()]), False),
+    ],
+)
+def test_a_gate_fails_on_what_it_asks_for_alone(nights, gate, report, fails):
+    for _ in range(3):
+        nights.run()
+
+    assert nights.run(report, report, gates=(gate,)).gate_failed == fails
+
+
+def test_the_command_gets_the_summary_as_json(nights, tmp_path):
+    nights.run(notify=f"cat > {tmp_path}/told.json")
+
+    told = json.loads((tmp_path / "told.json").read_bytes())
+    assert (told["verdict"], told["workloads"][0]["workload"]) == ("no change", "gpt2")
+
+
+def test_a_command_that_fails_is_said_and_loses_nothing(nights):
+    nights.run(notify="echo no mail here >&2; false")
+
+    assert nights.failures == ["--notify 'echo no mail here >&2; false' ended with 1: no mail here"]
+
+
+def test_the_index_has_the_newest_night_first_with_its_verdict(nights):
+    nights.run()
+    nights.run(WORSE, WORSE)
+
+    page = (nights.folder / "index.html").read_text()
+    assert page.index("2026-01-02 02:00:00 UTC: worse") < page.index("2026-01-01 02:00:00 UTC: no change")
+    assert 'href="gpt2-1-2/report.html"' in page
+
+
+def test_old_traces_go_and_documents_stay(nights):
+    nights.run()
+    first = nights.folder / "gpt2-0-1"
+    nights.day = 14
+    nights.run(trace_days=14)
+    assert (first / "recording").is_dir()
+    nights.day = 15
+    nights.run(trace_days=14)
+
+    assert not (first / "recording").exists()
+    assert not (first / "step.perfetto.json.gz").exists()
+    assert (first / "report.json").is_file()
+
+
+def test_old_nights_are_forgotten(nights):
+    nights.run()
+    nights.day = 800
+    nights.run(history_days=730)
+
+    store = open_store(nights.folder / "history.sqlite")
+    assert [night.started_at[:4] for night in store.nights()] == ["2028"]
+    store.close()
+
+
+def test_a_second_night_waits_for_the_first_to_end(nights):
+    held = (nights.lock_folder / "reportgen-nightly-cpu.lock").open("a+")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    slept = []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if len(slept) == 3:
+            held.close()
+
+    assert nights.run(sleep=sleep).verdict == "no change"
+    assert len(slept) == 3
+    assert "another night is at work on cpu" in nights.said[0]
+
+
+def test_a_second_night_that_may_not_wait_says_so_and_runs_nothing(nights):
+    with (nights.lock_folder / "reportgen-nightly-cpu.lock").open("a+") as held:
+        held.write("pid 4711")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(RunFailed, match=r"pid 4711.*nothing was run"):
+            nights.run(wait_s=0.0)
+    assert nights.asked == []
