@@ -117,6 +117,11 @@ def part(value: int, whole: int, singular: str, several: str | None = None) -> s
     return f"{count(value)} of {plural(whole, singular, several)}"
 
 
+def times(value: Number) -> str:
+    """Write how often something happens: "once", "8 times", "1.5 times"."""
+    return "once" if value == 1 else plural(value, "time")
+
+
 def spelled(value: int) -> str:
     """Write a small count as a word ("two"), from thirteen on as a figure."""
     return _SMALL_NUMBERS[value] if 0 <= value < len(_SMALL_NUMBERS) else count(value)
