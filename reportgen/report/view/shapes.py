@@ -9,6 +9,7 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Operator
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
+from reportgen.report.view.comparison import view_comparison
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
@@ -21,6 +22,7 @@ class Shapes:
 
     title: str
     side_by_side: Table | None
+    compared: tuple[Table, ...]
     first_visits: Table | None
     several: Table | None
     utilisation: tuple[str, ...]
@@ -41,6 +43,7 @@ def view_shapes(report: Report, medium: Medium) -> Shapes:
     return Shapes(
         title=_title(usable),
         side_by_side=_side_by_side(usable) if len(usable) > 1 else None,
+        compared=view_comparison(report, medium),
         first_visits=_first_visits(report, medium),
         several=several,
         utilisation=tuple(text for case in usable if (text := _utilisation(case, len(usable)))),
