@@ -65,7 +65,7 @@ def with_command(
     `workload_names` is asked only where the first word is neither a command nor a path. Raises `UsageError` for a word
     that is nothing at all.
     """
-    if not words:
+    if not words or not words[0].strip():
         raise UsageError("name a workload or a command; reportgen --help lists the commands")
     first = words[0]
     if first in commands or first in _ALONE:

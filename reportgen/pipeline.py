@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import importlib.util
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("html", "pdf", "json")
 RECORDING_FOLDER = "recording"
+_LONGEST_NAME_BYTES = 200
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -314,13 +316,19 @@ def _path_from(folder: Path, path: Path) -> str:
 
 def _new_folder(parent: Path, name: str, now: datetime) -> Path:
     """Make a folder that there was not before: ``parent/name-20261129T154700Z``."""
-    stem = f"{name}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    stem = f"{_fit_for_file(name)}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     folder, number = parent / stem, 1
-    while folder.exists():
+    while os.path.lexists(folder):
         number += 1
         folder = parent / f"{stem}-{number}"
     _make_folder(folder)
     return folder
+
+
+def _fit_for_file(name: str) -> str:
+    """Return `name` as a part of one path, cut where no room is left for what is put behind it (255 bytes in all)."""
+    fit = re.sub(r"[/\\\x00-\x1f\x7f]+", "-", name).lstrip(".-") or "report"
+    return fit.encode(errors="replace")[:_LONGEST_NAME_BYTES].decode(errors="ignore")
 
 
 def _make_folder(folder: Path) -> None:

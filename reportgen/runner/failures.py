@@ -10,6 +10,8 @@ import torch
 from reportgen.errors import UsageError
 from reportgen.runner.places import is_user_code
 
+_LONGEST_REASON = 500
+
 
 class NotApplicableError(Exception):
     """The pass has nothing to do here; its text is the reason for which it is skipped."""
@@ -25,9 +27,17 @@ def is_device_lost(error: BaseException) -> bool:
     return isinstance(error, torch.AcceleratorError)
 
 
+def _first_line(text: str) -> str:
+    """Return the first line with something on it, as text that every file and terminal takes."""
+    # A message may hold a tensor of millions of elements on one line: what is far behind is nobody's reason.
+    first = next((line.strip() for line in text[: 4 * _LONGEST_REASON].splitlines() if line.strip()), "")
+    plain = "".join(character if character.isprintable() else "\ufffd" for character in first)
+    return plain if len(plain) <= _LONGEST_REASON else plain[:_LONGEST_REASON] + "…"
+
+
 def explain(error: BaseException, workload: Path) -> str:
     """Return one line: what `error` is, and where in the user's code, the module `workload` included, it came up."""
-    first_line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    first_line = _first_line(str(error))
     if isinstance(error, UsageError):
         return first_line
     if is_out_of_memory(error):

@@ -34,6 +34,7 @@ from reportgen.workload import Case, Outline, read_outline, select_cases
 from reportgen.workload.modules import NotLiteral
 
 LOG_NAME = "log.txt"
+_LONGEST_FOLDER_NAME = 100
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -180,7 +181,8 @@ def _survey(request: SurveyRequest) -> Surveyed:
                     return message
             verdict = child.verdict() or "its process ended early"
         lines = log.read_text(errors="replace").strip().splitlines()
-    raise UsageError(f"torch does not start on this machine: {lines[-1] if lines else verdict}")
+    subject = f"{request.workload} cannot be loaded" if request.workload else "torch does not start on this machine"
+    raise UsageError(f"{subject}: {lines[-1] if lines else verdict}")
 
 
 def _try_outline(workload: Path) -> Outline | None:
@@ -233,7 +235,7 @@ def _folder_names(names: list[str]) -> list[str]:
     """Return a folder name for each of `names`: the same where it is fit for one, and no two alike."""
     folders: list[str] = []
     for name in names:
-        fit = re.sub(r"[^A-Za-z0-9._=-]+", "-", name).strip(".-") or "case"
+        fit = re.sub(r"[^A-Za-z0-9._=-]+", "-", name)[:_LONGEST_FOLDER_NAME].strip(".-") or "case"
         number = 2
         unique = fit
         while unique.lower() in {folder.lower() for folder in folders}:

@@ -119,8 +119,8 @@ class Session:
             "first_step_us": first_step_us,
             "first_step_memory": marks,
             "provenance": dict(step.provenance),
-            "tokens_per_step": step.tokens,
-            "samples_per_step": step.samples,
+            "tokens_per_step": None if step.tokens is None else float(step.tokens),
+            "samples_per_step": None if step.samples is None else float(step.samples),
             "flags": {name: value for name, value in flags.items() if self._process_flags.get(name) != value},
         }
 

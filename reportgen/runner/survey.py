@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from reportgen.errors import UsageError
 from reportgen.recording import Device, Environment, Runtime
 from reportgen.runner import flags, nvml
 from reportgen.runner.messages import CaseWords, Refused, Surveyed, SurveyRequest
@@ -23,7 +24,10 @@ def survey(request: SurveyRequest) -> Surveyed | Refused:
         return Refused(reason=reason)
     device = _choose(request.device)
     described = None if device is None else _describe(device)
-    workload = load_workload(Path(request.workload)) if request.workload else None
+    try:
+        workload = load_workload(Path(request.workload)) if request.workload else None
+    except UsageError as error:
+        return Refused(reason=str(error))
     return Surveyed(
         environment=_environment(device),
         device="cpu" if device is None else f"cuda:{device}",

@@ -29,6 +29,11 @@ _LENGTH_BYTES = {
     "SHORT_BINUNICODE": 1, "BINUNICODE": 4, "BINUNICODE8": 8, "LONG1": 1, "LONG4": 4,
     "SHORT_BINBYTES": 1, "BINBYTES": 4, "BINBYTES8": 8,
 }  # fmt: skip
+# The bytes of the instructions of fixed length that may stand in plain data.
+_FIXED_LENGTH = {
+    "BININT1": 2, "BININT2": 3, "BININT": 5, "BINFLOAT": 9, "BINGET": 2, "LONG_BINGET": 5, "BINPUT": 2,
+    "LONG_BINPUT": 5, "FRAME": 9,
+}  # fmt: skip
 _LONGEST_INTEGER = 64
 
 
@@ -79,6 +84,9 @@ def _end_of_counted(data: bytes, at: int, name: str) -> int:
     if name in _CODE:
         raise PickleRefused("it would run code, and a snapshot is data only")
     width = _LENGTH_BYTES.get(name)
+    # Only an instruction that lacks some of its bytes is left here by the pattern for those of fixed length.
+    if name in _FIXED_LENGTH and at + _FIXED_LENGTH[name] > len(data):
+        raise PickleRefused("it is cut off")
     if width is None:
         raise PickleRefused(f"it holds more than plain data ({name or 'an unknown instruction'} at byte {at})")
     length = int.from_bytes(data[at + 1 : at + 1 + width], "little")

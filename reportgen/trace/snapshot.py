@@ -35,6 +35,8 @@ def read_snapshot(path: Path) -> MemoryHistory:
     Raises `InputUnreadable` with one line where it is neither, is damaged, or holds more than data.
     """
     content = _read(path)
+    if not content.startswith(_PICKLE_MAGIC) and content.lstrip()[:1] not in (b"{", b"["):
+        raise InputUnreadable(f"{path}: not read, since it is neither a pickle of protocol 2 to 5 nor JSON")
     try:
         if content.startswith(_PICKLE_MAGIC):
             plain = load_plain_pickle(content)

@@ -17,7 +17,8 @@ from reportgen.trace.columns import Annotations, Bool, Int32, Int64, Operators, 
 if TYPE_CHECKING:
     from reportgen.trace.columns import Activities, Calls, Trace
 
-_STEP_NAME = re.compile(r"ProfilerStep\s?#\s?(\d+)")
+# A number of more digits is no count of steps, and fits no column.
+_STEP_NAME = re.compile(r"ProfilerStep\s?#\s?(\d{1,18})")
 
 
 def separate_step_marks(trace: Trace) -> Trace:

@@ -101,6 +101,8 @@ def _parse(path: Path) -> ast.Module:
         return ast.parse(path.read_bytes(), filename=str(path))
     except OSError as error:
         raise UsageError(f"no workload {path}: {error.strerror}") from error
+    except (MemoryError, RecursionError) as error:  # what the parser says of expressions nested too deep for it
+        raise UsageError(f"{path} is nested too deep to be read") from error
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise UsageError(f"{path}{f':{line}' if line else ''} is no valid Python: {error}") from error

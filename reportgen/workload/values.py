@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -107,8 +109,14 @@ class Step:
         if self.mode not in MODES:
             raise UsageError(f"Step(mode=): no mode {self.mode!r}; it is pipelined or drained")
         for name, amount in (("tokens", self.tokens), ("samples", self.samples)):
-            if amount is not None and not amount > 0:
+            if amount is not None and not (isinstance(amount, numbers.Real) and 0 < amount < math.inf):
                 raise UsageError(f"Step({name}=): {amount!r} {name} a step; give a number above 0 or leave it out")
+        if not isinstance(self.provenance, Mapping) or not all(
+            isinstance(text, str) for item in self.provenance.items() for text in item
+        ):
+            raise UsageError(
+                f"Step(provenance=): {self.provenance!r} is no dictionary of text; say each in a few words"
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -199,6 +199,13 @@ def test_a_computed_workload_runs_like_one_that_is_written_out(tmp_path):
     assert _case(recording, "raises").parameters == {"size": 4, "fatal_call": 1}
 
 
+def test_a_computed_workload_that_cannot_be_loaded_is_not_blamed_on_torch(tmp_path):
+    text = "from reportgen import *\nWORKLOAD = Workload(name='w', description='', cases=tuple([]), build=print)"
+
+    with pytest.raises(UsageError, match=r"^workload 'w' has no case"):
+        _record(tmp_path, text=text)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -133,3 +133,17 @@ def test_h2_what_is_no_snapshot_is_refused_in_one_line(tmp_path: Path, content: 
 def test_h2_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputUnreadable, match="No such file"):
         read_snapshot(tmp_path / "memory.pickle")
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_h2_a_pickle_that_ends_anywhere_is_said_to_be_cut_off(tmp_path: Path, protocol: int) -> None:
+    whole = pickle.dumps([2.5, 70_000, 300, 5, (1, 2), SNAPSHOT, SNAPSHOT], protocol=protocol)
+    for length in range(2, len(whole)):
+        with pytest.raises(InputUnreadable, match="since it is cut off"):
+            read_snapshot(_written(tmp_path, whole[:length]))
+
+
+@pytest.mark.parametrize("protocol", [0, 1])
+def test_h2_a_pickle_of_a_protocol_that_is_not_read_is_not_called_json(tmp_path: Path, protocol: int) -> None:
+    with pytest.raises(InputUnreadable, match="neither a pickle of protocol 2 to 5 nor JSON"):
+        read_snapshot(_written(tmp_path, pickle.dumps(SNAPSHOT, protocol=protocol)))

@@ -90,6 +90,11 @@ def test_a_module_without_a_workload_is_a_wrong_usage(module, text):
         read_outline(module("empty.py", text))
 
 
+def test_a_module_nested_deeper_than_the_parser_follows_is_a_wrong_usage(module):
+    with pytest.raises(UsageError, match="is nested too deep to be read"):
+        read_outline(module("deep.py", "WORKLOAD = " + "-" * 100_000 + "1"))
+
+
 def test_a_module_whose_workload_is_something_else_is_a_wrong_usage(module):
     with pytest.raises(UsageError, match="has no WORKLOAD"):
         load_workload(module("other.py", "WORKLOAD = 3"))

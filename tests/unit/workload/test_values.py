@@ -71,6 +71,10 @@ def test_a_parameter_that_json_cannot_hold_is_refused():
         ({"mode": "async"}, "no mode 'async'"),
         ({"tokens": 0}, "0 tokens a step"),
         ({"samples": -1}, "-1 samples a step"),
+        ({"samples": "many"}, "'many' samples a step"),
+        ({"tokens": float("inf")}, "inf tokens a step"),
+        ({"provenance": {"weights": None}}, "no dictionary of text"),
+        ({"provenance": "real"}, "no dictionary of text"),
     ],
 )
 def test_a_step_that_cannot_be_run_as_described_is_refused(arguments, message):
