@@ -59,7 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     words = arguments.with_command(words, COMMANDS, _workload_names)
     parsed = arguments.make_parser(COMMANDS).parse_args(words)
-    parsed.command_line = shlex.join(["python", "-m", "reportgen", *words])
+    # What the report repeats as the way to make it again; how it was watched is no part of that.
+    repeated = [word for word in words if word not in ("--quiet", "--open", "--debug")]
+    parsed.command_line = shlex.join(["python", "-m", "reportgen", *repeated])
     code: int = parsed.call(parsed)
     return code
 

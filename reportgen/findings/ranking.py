@@ -16,9 +16,10 @@ MEDIUM_SHARE_OF_STEP = 0.03
 
 # What a promise is worth when two are compared: measured or proven, replayed, bounded.
 CONFIDENCE_WEIGHTS: dict[Confidence, float] = {"high": 1.0, "medium": 0.7, "low": 0.4}
-# What a fault without a gain in time weighs in the order: as much as the least share that earns its severity.
+# What a fault without a gain in time weighs in the order. One of high severity ends the run (a leak that fills the
+# device): a faster step is of no use before it is mended. Others weigh the least share that earns their severity.
 _SEVERITY_SHARES: dict[Severity, float] = {
-    "high": HIGH_SHARE_OF_STEP, "medium": MEDIUM_SHARE_OF_STEP, "low": 0.0, "info": 0.0,
+    "high": 1.0, "medium": MEDIUM_SHARE_OF_STEP, "low": 0.0, "info": 0.0,
 }  # fmt: skip
 _SEVERITY_ORDER: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2, "info": 3}
 

@@ -16,7 +16,7 @@ from reportgen.report import wording
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
 from reportgen.report.view.figures import case_figures, chosen_times
-from reportgen.report.view.findings import rules_sentence, view_top
+from reportgen.report.view.findings import clip, rules_sentence, view_top
 from reportgen.report.view.head import view_head, view_notices, view_sureness
 from reportgen.report.view.medium import page
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _MOST_CASES = 4
 _BAR = 50
 _SMALLEST_PART = 0.005  # of the step: what is less is in no line of the bar
-_NAME = 12
+_NAME = 20  # of a case: what is longer is cut in its middle
+_NO_BREAK = "\x00"  # stands for a space at which a line is not broken
 
 
 def render_terminal(report: Report, width: int = 100) -> str:
@@ -73,14 +74,29 @@ def _wrap(text: str, width: int, indent: str = "", first: str | None = None, mos
     lines = textwrap.wrap(
         plain(text), width, initial_indent=indent if first is None else first, subsequent_indent=indent
     )
+    lines = [line.replace(_NO_BREAK, " ") for line in lines]
     return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1]} …"]
+
+
+def _whole_sentences(lead: str, sentences: Sequence[str], width: int, most: int) -> list[str]:
+    """Wrap as many of `sentences` as `most` lines hold whole; the first is told in any case."""
+    for count in range(len(sentences), 1, -1):
+        lines = _wrap(f"{lead}{' '.join(sentences[:count])}", width, "  ", first="  ", most=most + 1)
+        if len(lines) <= most:
+            return lines
+    return _wrap(f"{lead}{''.join(sentences[:1])}", width, "  ", first="  ", most=most)
+
+
+def _name_room(report: Report) -> int:
+    """Return the columns that the names of the cases take."""
+    return max((columns_of(fmt.shorten(cases.label(case), _NAME)) for case in report.cases), default=0)
 
 
 def _head(report: Report, width: int) -> list[str]:
     head = view_head(report)
     words = verdict(report)
     return [
-        *_wrap(f"{head.title} · {head.subtitle}", width, most=1),
+        *_wrap(f"{head.title} · {head.subtitle}", width, most=2),
         "",
         *_wrap(words.limits, width),
         *_wrap(words.changes, width, most=2),
@@ -121,30 +137,31 @@ def _pad(text: str, width: int) -> str:
 def _bars(report: Report, width: int) -> list[str]:
     lines = []
     for case in report.cases[: 2 if len(report.cases) > 2 else _MOST_CASES]:
-        lines += _bar(case, width)
+        lines += _bar(case, width, _name_room(report))
     return lines
 
 
-def _bar(case: CaseAnalysis, width: int) -> list[str]:
+def _bar(case: CaseAnalysis, width: int, room: int) -> list[str]:
     step_us, work_us = cases.step_us(case), cases.work_us(case)
     name = fmt.shorten(cases.label(case), _NAME)
     if case.budget is None or not step_us or work_us is None:
         return []
-    full = max(0, min(_BAR, round(work_us / step_us * _BAR)))
+    length = min(_BAR, width - room - 22)
+    full = max(0, min(length, round(work_us / step_us * length)))
     full = 1 if work_us > 0 and full == 0 else full
     _, size = fmt.step_unit(step_us)
     waits = sorted((row for row in case.budget.parts if row.name not in WORK_PARTS), key=lambda row: -row.us_per_step)
-    bar = f"  {name:<{_NAME}} [{'#' * full}{':' * (_BAR - full)}]  step {fmt.step_time(step_us)}"
+    bar = f"  {_pad(name, room)}  [{'#' * full}{':' * (length - full)}]  step {fmt.step_time(step_us)}"
     text = f"# works {fmt.number(work_us / size)}"
     if told := _waits(waits, step_us, size):
         text += f"   : waits {fmt.number((step_us - work_us) / size)} = {told}"
-    indent = " " * (_NAME + 5)
+    indent = " " * (room + 5)
     return [bar, *_wrap(text, width, indent, most=2)]
 
 
 def _waits(waits: Sequence[BudgetRow], step_us: float, size: float) -> str:
     return ", ".join(
-        f"{wording.part_label(row.name)} {fmt.number(row.us_per_step / size)}"
+        f"{wording.part_label(row.name)} {fmt.number(row.us_per_step / size)}".replace(" ", _NO_BREAK)
         for row in waits
         if row.us_per_step >= _SMALLEST_PART * step_us
     )
@@ -152,18 +169,20 @@ def _waits(waits: Sequence[BudgetRow], step_us: float, size: float) -> str:
 
 def _findings(report: Report, width: int) -> list[str]:
     top = view_top(report, page(len(report.cases)))
+    room = _name_room(report)
     lines = []
     for row, finding in zip(top.rows, cases.faults(report), strict=False):
-        case = fmt.shorten(cases.label(finding.case), _NAME)
-        lead = f"  {row.id:<3} {row.severity_word.upper():<6}  {case:<{_NAME}}  "
+        case = f"{_pad(fmt.shorten(cases.label(finding.case), _NAME), room)}  " if len(report.cases) > 1 else ""
+        lead = f"  {row.id:<3} {row.severity_word.upper():<6}  {case}"
         lines += _wrap(row.title, width, " " * len(lead), first=lead, most=1)
         gain = "" if row.after == fmt.NOT_EVALUATED else f"   {row.before} -> {row.after} {top.unit}  {row.method}"
-        room = width - len(lead) - columns_of(plain(gain))
-        lines.append(" " * len(lead) + _pad(_cut(plain(row.action), room), room) + plain(gain))
+        left = width - columns_of(lead) - columns_of(plain(gain))
+        lines.append(" " * columns_of(lead) + _pad(_cut(plain(clip(finding.action, left)), left), left) + plain(gain))
     if not lines:
         lines = _wrap(rules_sentence(report), width, "  ")
     if top.more:
-        lines += _wrap(top.more[0].lower() + top.more[1:], width, "  ", first="  ", most=1)
+        more = top.more[0].lower() + top.more[1:] if top.rows else top.more
+        lines += _wrap(more, width, "  ", first="  ", most=2)
     return lines
 
 
@@ -171,9 +190,11 @@ def _end(report: Report, width: int) -> list[str]:
     lines = []
     sure = [f"{line.lead} {line.text}".strip() for line in view_sureness(report)]
     if sure:
-        lines += _wrap(f"Sure: {sure[0][0].lower()}{' '.join(sure)[1:]}", width, "  ", first="  ", most=3)
+        sure[0] = sure[0][0].lower() + sure[0][1:]
+        lines += _whole_sentences("Sure: ", sure, width, most=4 if len(report.cases) == 1 else 3)
     if cases.faults(report):
-        lines += _wrap(f"Rules: {rules_sentence(report)}", width, "  ", first="  ", most=1)
+        told = re.sub(r"^(\d+) rules? fired", r"\1 fired", plain(rules_sentence(report)))
+        lines += _wrap(f"Rules: {told}", width, "  ", first="  ", most=1)
     notices = view_notices(report, page(len(report.cases)))
-    lines += _wrap(f"Notices: {' '.join(notices[:2])}", width, "  ", first="  ", most=2)
+    lines += _whole_sentences("Notices: ", notices[:2], width, most=3 if len(report.cases) == 1 else 2)
     return lines

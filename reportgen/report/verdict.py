@@ -107,8 +107,8 @@ def _limits(usable: Sequence[CaseAnalysis]) -> str:
 def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
     shown = members[:MOST_CASES] if len(members) > MOST_CASES + 1 else members
     parts = [f"{_work_of_step(case)}{_where(case, alone)}" for case in shown]
-    if len(shown) < len(members):
-        parts.append(f"the like in {fmt.spelled(len(members) - len(shown))} more cases")
+    left = len(members) - len(shown)
+    more = f", and likewise in {fmt.spelled(left)} more cases" if left else ""
     works = fmt.listing(parts)
     if kind == "not-recorded":
         steps = _steps(shown, alone=alone)
@@ -118,14 +118,14 @@ def _clause(kind: str, members: Sequence[CaseAnalysis], *, alone: bool) -> str:
     if kind == "cpu" and not any(cases.work_us(case) for case in members):
         return f"No operator ran in the recorded steps, which take {_steps(shown, alone=alone)}."
     if kind == "cpu":
-        return f"The step is the host’s own work: operators run {_largest(shown, alone=alone)}."
+        return f"The step is the host’s own work: operators run {_largest(shown, alone=alone)}{more}."
     if kind == "work":
-        return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}."
+        return f"The device’s own work sets the step: it is busy for {_busy(shown, alone=alone)}{more}."
     if kind == "undecided":
         return f"The device works {works}; whether it waits for the host or for the profiler cannot be told."
     if kind == "unknown":
         return f"The device works {works}; why it waits is not known."
-    return f"{_WAITS_FOR[kind]}: it works {works}."
+    return f"{_WAITS_FOR[kind]}: it works {works}{more}."
 
 
 def _steps(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
@@ -175,7 +175,9 @@ def _changes(report: Report, usable: Sequence[CaseAnalysis]) -> str:
     verb = "brings" if len(shown) == 1 else "bring"
     noun = fmt.noun(len(shown), "change")
     profiled = "profiled " if all(cases.is_profiled(case) for case, _ in shown) else ""
-    where = f" of {cases.label(shown[0][0])}" if len(shown) == 1 and len(usable) > 1 else ""
+    # Two steps of two cases stand in the order of the sentence before; else it takes names to tell them apart.
+    apart = len(usable) > MOST_CASES or len(shown) < len(usable)
+    where = f" of {fmt.listing([cases.label(case) for case, _ in shown])}" if apart else ""
     methods = _methods([finding for _, finding in shown])
     before, after = ("", " at best") if methods is None else (f", {methods},", "")
     return f"{number} {noun}{before} {verb} the {profiled}{step}{where} to {_after(shown)}{after}."

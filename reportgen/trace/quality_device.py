@@ -142,7 +142,7 @@ def find_unrecorded_work_between(trace: Trace) -> TraceNotice | None:
     if share < _WORTH_SAYING:
         return None
     count = len(waited_ns)
-    often = "once" if count == 1 else fmt.plural(count, "time")
+    often = fmt.times(count)
     return TraceNotice(
         code="device-work-not-recorded",
         text=f"Launched work waited {often} for a device that did nothing by this record, "

@@ -68,7 +68,7 @@ def _draft(context: Context, memory: Memory, spike: Spike) -> Draft:
         title=f"{where} takes {fmt.size(spike.bytes)} for itself",
         evidence=_evidence(memory, spike),
         mechanism=_mechanism(memory, spike),
-        action="Work in pieces, in place, or with an operator that does not write its intermediate results out.",
+        action="Work in pieces or in place, or with an operator that does not write its intermediate results out.",
         verify=f"{context.check_command()}: the peak must fall below {fmt.size(memory.peak_allocated_bytes)}.",
         beware="The function spans the whole step: part of this is the step's own working set." if spans_step else None,
         confidence="medium" if spans_step else "high",
@@ -98,7 +98,7 @@ def _evidence(memory: Memory, spike: Spike) -> tuple[Evidence, ...]:
         text = f"{blocks} at once, the largest of {fmt.size(spike.largest_block_bytes)}{by}"
         rows.append(Evidence(text=text, value=spike.largest_block_bytes, unit="bytes"))
     if spike.held_us is not None:
-        times = f", {fmt.plural(spike.count_per_step, 'time')} a step" if spike.count_per_step else ""
+        times = f", {fmt.times(spike.count_per_step)} a step" if spike.count_per_step else ""
         held = f"held for {fmt.duration(spike.held_us)} of host time{times}"
         rows.append(Evidence(text=held, value=spike.held_us, unit="us"))
     if memory.peak_allocated_bytes:

@@ -71,7 +71,7 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
         text = f"the device waits {cost} a step for them and for the launches that come late after them"
         rows.append(Evidence(text=text, value=allocator.cost_us_per_step, unit="us"))
     if allocator.retries:
-        text = f"the allocator ran out of memory and emptied its cache {fmt.plural(allocator.retries, 'time')}"
+        text = f"the allocator ran out of memory and emptied its cache {fmt.times(allocator.retries)}"
         rows.append(Evidence(text=text, value=allocator.retries, unit="retries"))
     return Draft(
         title=f"{fmt.sentence_start(fmt.shorten(case.name, 20))} frees and reallocates device memory every step",

@@ -73,7 +73,7 @@ def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
         title=f"{function} writes whole attention scores: {fmt.duration_of(cost_us, step_us)}",
         evidence=(
             Evidence(
-                text=f"{fmt.plural(chain.count_per_step, 'time')} a step{f' {place}' if place else ''}: product, "
+                text=f"{fmt.times(chain.count_per_step)} a step{f' {place}' if place else ''}: product, "
                 f"softmax of {scores}, product, in {links} ({fmt.plural(case.num_steps, 'step')})",
                 value=chain.count_per_step,
                 unit="per step",

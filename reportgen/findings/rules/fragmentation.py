@@ -73,7 +73,7 @@ def _draft(context: Context, memory: Memory, holes: Fragmentation) -> Draft:
     ]
     retries = memory.allocator.retries if memory.allocator else None
     if retries:
-        text = f"the allocator ran out of memory and emptied its cache {fmt.plural(retries, 'time')}"
+        text = f"the allocator ran out of memory and emptied its cache {fmt.times(retries)}"
         rows.append(Evidence(text=text, value=retries, unit="retries"))
     return Draft(
         title=f"{fmt.size(holes.stranded_bytes)} of reserved memory lie in holes",

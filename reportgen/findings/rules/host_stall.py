@@ -104,7 +104,7 @@ def _drained(context: Context, place: WaitPlace) -> tuple[Evidence, ...]:
     if not waits:
         return ()
     first = max(waits, key=lambda sync: sync.count_per_step)
-    text = f"the same function waits for the device {fmt.plural(first.count_per_step, 'time')} a step "
+    text = f"the same function waits for the device {fmt.times(first.count_per_step)} a step "
     return (
         Evidence(
             text=f"{text}({fmt.legible(first.call)}), so nothing is queued meanwhile",

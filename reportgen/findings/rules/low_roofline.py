@@ -80,9 +80,9 @@ def _explained(row: Operator) -> bool:
 def _draft(context: Context, low: list[Operator]) -> Draft:
     case, first = context.case, low[0]
     side = {"compute": "arithmetic", "memory": "memory"}.get(first.bound or "", "the roof")
-    name = fmt.operator_name(first.name, 20)
+    name = fmt.operator_name(first.name, 24)
     return Draft(
-        title=f"{name} reaches {fmt.share(first.roof_share)} of the roof in {fmt.shorten(case.name, 16)}",
+        title=f"{name} is at {fmt.share(first.roof_share, 0)} of its roof in {fmt.shorten(case.name, 13)}",
         evidence=tuple(
             Evidence(
                 text=f"{described(row)}: {fmt.duration(device_us(row))} a step, "

@@ -78,7 +78,7 @@ def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
         title=f"{function} copies {fmt.plural(chain.num_copies, 'time')} in a row: {fmt.duration_of(cost_us, step_us)}",
         evidence=(
             Evidence(
-                text=f"{fmt.plural(chain.count_per_step, 'time')} a step{f' {place}' if place else ''}: "
+                text=f"{fmt.times(chain.count_per_step)} a step{f' {place}' if place else ''}: "
                 f"{fmt.shapes((chain.shape,))} goes {path} with nothing between, and {end} "
                 f"({fmt.plural(case.num_steps, 'step')})",
                 value=chain.device_us_per_step,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Sync
 from reportgen.analysis.replay.changes import Change, place_key
-from reportgen.findings.gain import bounded_gain
+from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import (
@@ -68,8 +68,9 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
     count = sum(sync.count_per_step for sync in group)
     blocked_us = sum(sync.blocked_us_per_step for sync in group)
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
-    caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.operator_name(dearest.call, 14)
+    caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.legible(dearest.call, 24)
     place = place_of(dearest.source)
+    part = part_us(case.budget, "sync") if case.budget else None
     through = f" through {fmt.operator_name(dearest.operator)}" if dearest.operator else ""
     return Draft(
         title=f"{caller} waits for the device {fmt.plural(count, 'time')} a step: {fmt.duration_of(cost_us, step_us)}",
@@ -82,17 +83,17 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
             ),
             Evidence(
                 text=f"the host is blocked {fmt.duration(blocked_us)} a step; the device then waits "
-                f"{fmt.duration(cost_us)} until the queue is refilled",
+                f"{fmt.duration(cost_us)} until the queue is refilled{_of_the_profiler(part, cost_us)}",
                 value=cost_us,
                 unit="us",
             ),
         ),
         mechanism="A wait empties the queue. The device idles from its last activity until the host, which only then "
         "goes on, has issued new work, and every launch is late until the lead is regained.",
-        action=f"Keep the value on the device {place or 'there'}, or read it once after the step: "
+        action=f"Keep the value on the device{f' {place}' if place else ''}, or read it once after the step: "
         "each `.item()`, `.cpu()`, `print` or `if` on a tensor waits.",
         verify=f"{context.check_command()}: the synchronizations of this function must be gone from their table and "
-        f"the part sync must fall by {fmt.duration(cost_us)}.",
+        f"the part sync must fall by {fmt.duration(cost_us if part is None else min(cost_us, part))}.",
         beware="A loop that must read a value each step (an early exit, a sampled token) has to wait once.",
         confidence="low",
         gain=bounded_gain(
@@ -103,6 +104,13 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
         where=tuple(sync.where for sync in group if sync.where is not None)[:3],
         identity=(dearest.source.function if dearest.source else dearest.call, dearest.operator or ""),
     )
+
+
+def _of_the_profiler(part_sync_us: float | None, cost_us: float) -> str:
+    """Say what the budget leaves to synchronizations where recording made the rest of the wait."""
+    if part_sync_us is None or part_sync_us >= 0.95 * cost_us:
+        return ""
+    return f", {fmt.duration(part_sync_us)} of it when the profiler's share is taken out"
 
 
 RULE = Rule(id="sync-point", checklist_step=2, judge=judge, thresholds=(COST,))

@@ -72,7 +72,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
         mechanism="IEEE fp32 arithmetic leaves the tensor cores idle; TF32 keeps fp32's range and rounds the factors "
         "to 10 bits.",
         action="Allow TF32: `torch.set_float32_matmul_precision('high')`; or run the model under bf16 autocast.",
-        verify=f"{context.check_command()}: these operators must fall by half or more.",
+        verify=f"{context.check_command()}: the time of these operators must fall by half or more.",
         beware="This changes the numbers that come out: compare the loss or the outputs before and after.",
         confidence="medium" if is_known else "low",
         gain=device_gain(case, max(total_us - memory_us, cost_us), cost_us, "allow TF32"),

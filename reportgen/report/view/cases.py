@@ -90,4 +90,4 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
     first = text.split(maxsplit=1)[0]
     if first.isalpha() and first.islower() and first not in names:
         text = text[0].upper() + text[1:]
-    return text if text[-1] in ".!?" else text + "."
+    return text if text[-1] in ".!?…" else text + "."

@@ -127,8 +127,6 @@ def _busy(case: CaseAnalysis) -> Figure:
     if case.device_kind == "not-recorded":
         return missing("no device activity")
     work_us, step_us = cases.work_us(case), cases.step_us(case)
-    if case.device_kind == "device" and case.device_time and case.device_time.busy_us_per_step is not None:
-        work_us = case.device_time.busy_us_per_step
     if work_us is None or not step_us:
         return missing()
     return split(fmt.share(min(1.0, work_us / step_us)), f"{fmt.step_time(work_us)} a step")

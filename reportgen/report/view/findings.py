@@ -16,6 +16,8 @@ from reportgen.report.view.tables import Cell, Row, Table
 MOST_TOP = 3
 MOST_CARDS_PRINTED = 6
 MOST_ROWS_PRINTED = 12
+# Where an action can end and still be one: a comma alone may stand in an enumeration.
+_CLAUSE_ENDS = (": ", "; ", ", or ", ", and ")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -134,13 +136,22 @@ def clip(text: str, limit: int) -> str:
     first = fmt.legible(text).split(". ")[0].removesuffix(".")
     if len(first) <= limit:
         return first
-    clause = max(first.rfind(mark, limit // 3, limit) for mark in (": ", "; ", ", "))
-    if clause > 0 and first[:clause].count("`") % 2 == 0:
-        return first[:clause]
+    for marks in (_CLAUSE_ENDS, (", ",)):
+        clause = max(_outside_code(first, mark, limit // 3, limit) for mark in marks)
+        if clause > 0:
+            return first[:clause]
     cut = first[:limit].rpartition(" ")[0].rstrip(",;:")
     if not cut:
         return fmt.shorten(first, limit)
     return f"{cut}{'`' if cut.count('`') % 2 else ''} …"
+
+
+def _outside_code(text: str, mark: str, start: int, end: int) -> int:
+    """Return where `mark` stands last between `start` and `end` and outside backticks, -1 where it does not."""
+    at = text.rfind(mark, start, end)
+    while at > 0 and text[:at].count("`") % 2:
+        at = text.rfind(mark, start, at)
+    return at
 
 
 def _cell(value_us: float | None, size: float) -> str:
@@ -148,10 +159,14 @@ def _cell(value_us: float | None, size: float) -> str:
 
 
 def step_before(report: Report, finding: Finding) -> float | None:
-    """Return the step that the gain is taken from: after + gain, which for a later action is not today's step."""
+    """Return the step that the gain is taken from: ``after / (1 - share)``.
+
+    Not after + `at_most_us_per_step`: of a gain that is an interval, that is the step of its upper end.
+    """
     gain = finding.gain
-    if gain is not None and gain.step_after_us is not None and gain.at_most_us_per_step is not None:
-        return gain.step_after_us + gain.at_most_us_per_step
+    share = gain.share_of_step if gain else None
+    if gain is not None and gain.step_after_us is not None and share is not None and share < 1.0:
+        return gain.step_after_us / (1.0 - share)
     case = next((case for case in report.cases if case.name == finding.case), None)
     return cases.step_us(case) if case else None
 
@@ -187,11 +202,14 @@ def view_findings(report: Report, medium: Medium) -> Findings:
     rest = [finding for finding in faults if finding not in shown]
     left = max(0, len(rest) - MOST_ROWS_PRINTED)
     facts = [finding for finding in report.findings if finding.severity == "info"]
+    elsewhere = _facts_elsewhere(len(facts))
     return Findings(
         cards=tuple(_card(report, finding) for finding in shown),
-        smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED]) if rest else None,
+        smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED], elsewhere if medium.is_print else "")
+        if rest
+        else None,
         facts=_facts_table(report, facts) if facts else None,
-        facts_elsewhere=f"{fmt.plural(len(facts), 'fact')} about the run in the appendices.",
+        facts_elsewhere="" if rest else elsewhere,
         sentence=rules_sentence(report),
         more=f"{fmt.plural(left, 'more finding')} in the HTML and in report.json." if left else None,
         checklist=tuple(_checklist_step(report, number) for number in wording.CHECKLIST),
@@ -248,7 +266,16 @@ def _command(verify: str) -> str | None:
     return next((piece for piece in pieces[1::2] if " " in piece), None)
 
 
-def _smaller_table(report: Report, smaller: list[Finding]) -> Table:
+def _facts_elsewhere(num_facts: int) -> str:
+    if not num_facts:
+        return ""
+    verb = "stands" if num_facts == 1 else "stand"
+    return (
+        f"{fmt.spelled(num_facts).capitalize()} {fmt.noun(num_facts, 'fact')} about the run {verb} in the appendices."
+    )
+
+
+def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Table:
     rows = tuple(
         Row(
             cells=(
@@ -268,7 +295,8 @@ def _smaller_table(report: Report, smaller: list[Finding]) -> Table:
         ("Do", 36.0, False),
         ("Step", 17.0, True),
     )
-    caption = "Smaller findings, each in full in the HTML."
+    # In the caption, not below the table: a line of its own can be all that falls on the next page.
+    caption = f"Smaller findings, each in full in the HTML. {elsewhere}".rstrip()
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.report.view.medium import Medium
 
 TITLE = "One fix after another"
-_LIMITS = {"host": "the host", "device": "the device", "waits": "waits of one for the other", None: fmt.NOT_EVALUATED}
+_LIMITS = {"host": "the host", "device": "the device", "waits": "each waits for the other", None: fmt.NOT_EVALUATED}
 # Cases with a chart and a table of their own on paper.
 _MOST_ON_PAPER = 2
 

@@ -110,7 +110,8 @@ def view_sureness(report: Report) -> tuple[Sureness, ...]:
 def _reason(level: Confidence, findings: Sequence[Finding]) -> str:
     """Say why findings are that sure; a high one whose gain was not tried rests on what was measured of the step."""
     if level == "high" and not all(finding.gain and finding.gain.method == "measured" for finding in findings):
-        return "what they say was measured; a gain that was tried reads “measured”."
+        says = "it says" if len(findings) == 1 else "they say"
+        return f"what {says} was measured; a gain that was tried reads “measured”."
     return f"{wording.CONFIDENCE_REASONS[level]}."
 
 
@@ -165,6 +166,13 @@ def _of_case(case: CaseAnalysis) -> list[Notice]:
     return notices
 
 
+def _in_brief(text: str, limit: int = 160) -> str:
+    """Keep the sentences of a notice that fit into `limit` characters; of a longer first one its beginning."""
+    whole = fmt.legible(text)
+    end = whole.rfind(". ", 0, limit) if len(whole) > limit else -1
+    return whole[: end + 1] if end >= 0 else cases.cut(whole, limit)
+
+
 def view_notices(report: Report, medium: Medium) -> tuple[str, ...]:
     """Return the first notices, or their count where page one has no room."""
     rows = all_notices(report)
@@ -174,7 +182,7 @@ def view_notices(report: Report, medium: Medium) -> tuple[str, ...]:
         return (f"{fmt.plural(len(rows), 'notice')}, listed in the appendix.",)
     named = len(report.cases) > 1
     texts = [
-        cases.sentence((f"{where}: " if named and where else "") + fmt.legible(notice.text, 160))
+        cases.sentence((f"{where}: " if named and where else "") + _in_brief(notice.text))
         for where, notice in rows[:MOST_NOTICES]
     ]
     if len(rows) > MOST_NOTICES:
