@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LEFT_BY_EXCLUDING = 0.1
 # Less of the step than this shows in no measurement.
 NOTHING_SHARE = 0.001
+# Bounds of a gain that lie further apart than this share of the step are said with it.
+WIDE_SHARE = 0.01
 # Findings of a case that are held against each other, the most important first.
 MOST_PAIRED = 8
 
@@ -43,13 +45,15 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
     if not replay.knows(change):
         return draft
     low_us, middle_us, high_us = (min(max(us, 0.0), step_us) for us in replay.gain_us(change))
-    text = f"replayed with the fix made, the step takes {fmt.step_time(step_us - middle_us)}"
+    least_us = 0.0 if change.is_limit else low_us
+    less = f", {fmt.spread(least_us, high_us)} less" if high_us - least_us > WIDE_SHARE * step_us else ""
+    text = f"replayed with the fix made, the step takes {fmt.step_time(step_us - middle_us)}{less}"
     if middle_us < NOTHING_SHARE * step_us:
         text = f"replayed with the fix made, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
     gain = msgspec.structs.replace(
         bound,
         at_most_us_per_step=high_us,
-        at_least_us_per_step=0.0 if change.is_limit else low_us,
+        at_least_us_per_step=least_us,
         share_of_step=middle_us / step_us,
         step_after_us=step_us - middle_us,
         method="roofline" if change.is_limit else "replay",

@@ -51,21 +51,25 @@ def build_replay(
         costs=_costs(trace, sequence, device),
     )  # fmt: skip
     profiled_ns = steps.covered(recorded_mode).step_us * 1e3
-    replayed_ns = measure_period_ns(draft.program(np.zeros(len(draft.costs[0]))))
+    recorded = draft.program(np.zeros(len(draft.costs[0])))
+    replayed_ns = measure_period_ns(recorded)
     error = abs(replayed_ns / profiled_ns - 1) if profiled_ns > 0 else float("inf")
-    programs: tuple[Program, ...]
+    programs: list[Program]
     timed = timing is not None and timing.basis == "unprofiled"
     if timing is not None and timed and timing.step_us:
         program = _paced(_anchored(draft, timing.step_us * 1e3), timing)
-        programs = (program, program, program)
+        programs = [program, program, program]
         error = abs(measure_period_ns(program) / (timing.step_us * 1e3) - 1)
     else:
         low, high = draft.costs
-        programs = (draft.program(high), draft.program((low + high) / 2), draft.program(low))
+        programs = [draft.program(high), draft.program((low + high) / 2), draft.program(low)]
     if mode is not None:
-        programs = tuple(dataclasses.replace(program, drained=mode == "drained") for program in programs)
+        recorded, *programs = (dataclasses.replace(one, drained=mode == "drained") for one in (recorded, *programs))
     least, middle, most = programs
-    return Replay(program=middle, least=least, most=most, base_error=error, wander=0.0 if timed else WANDER)
+    return Replay(
+        program=middle, least=least, most=most, base_error=error,
+        recorded=None if timed else recorded, wander=0.0 if timed else WANDER,
+    )  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -36,12 +36,17 @@ class Replay:
     host's time taken for the profiler's. With a timing pass all three are one. `base_error` is by how much (share) the
     model misses what was measured: the unprofiled step where there is a timing pass, else the profiled step of the
     trace, replayed with the profiler's share left in.
+
+    `recorded` is the step with the profiler's share left in, None with a timing pass. The bounds of what recording
+    costs come from other machines: on this one it may have cost nothing, and a fix gives what it gives to the recorded
+    step.
     """
 
     program: Program
     least: Program
     most: Program
     base_error: float
+    recorded: Program | None = None
     # How far another minute's step may lie outside the bounds; 0 where the step was timed beside the trace.
     wander: float = WANDER
 
@@ -72,11 +77,12 @@ class Replay:
         return program
 
     def gain_us(self, edits: Sequence[Edit], given: Sequence[Edit] = ()) -> Interval:
-        """Return what `edits` take off the step after the edits `given`; negative gains are kept."""
-        gains = [
-            _period_us(program, given) - _period_us(program, (*given, *edits))
-            for program in (self.least, self.program, self.most)
-        ]
+        """Return what `edits` take off the step after the edits `given`; negative gains are kept.
+
+        Where the profiler's share is not known, the bounds reach from its most to none of it.
+        """
+        programs = [self.least, self.program, self.most, *([self.recorded] if self.recorded else [])]
+        gains = [_period_us(program, given) - _period_us(program, (*given, *edits)) for program in programs]
         return Interval(low_us=min(gains), middle_us=gains[1], high_us=max(gains))
 
 

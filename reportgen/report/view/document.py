@@ -19,6 +19,7 @@ from reportgen.report.view.memory import MISSING as NO_MEMORY
 from reportgen.report.view.memory import CaseMemory, view_memory
 from reportgen.report.view.method import Appendices, Method, view_appendices, view_method
 from reportgen.report.view.operators import CaseOperators, view_operators
+from reportgen.report.view.regions import view_regions
 from reportgen.report.view.shapes import Shapes, view_shapes
 from reportgen.report.view.sources import MISSING as NO_SOURCES
 from reportgen.report.view.sources import view_sources
@@ -59,6 +60,7 @@ class Document:
     operators: tuple[CaseOperators, ...]
     sources: tuple[Table, ...]
     sources_missing: str
+    regions: tuple[Table, ...]
     shapes: Shapes
     roofline_chart: Chart | None
     memory: tuple[CaseMemory, ...]
@@ -95,6 +97,7 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
         operators=view_operators(report, medium),
         sources=view_sources(report, medium),
         sources_missing=NO_SOURCES,
+        regions=view_regions(report, medium),
         shapes=shapes,
         roofline_chart=drawings.roofline,
         memory=view_memory(report, medium),

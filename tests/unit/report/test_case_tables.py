@@ -1,0 +1,137 @@
+"""Tables of regions and of cases side by side, cell by cell."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from reportgen.analysis.allocations.scaling import PeakPoint, PeakScaling
+from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, FamilyRow, KernelRow, Turn
+from reportgen.analysis.model import Cut, Region
+from reportgen.findings import evaluate
+from reportgen.findings.rule import Context, Verdict
+from reportgen.findings.rules import RULES
+from reportgen.recording import Environment
+from reportgen.report.documents import write_documents
+from reportgen.report.html import render_html
+from reportgen.report.view.comparison import view_comparison
+from reportgen.report.view.findings import step_before
+from reportgen.report.view.medium import SCREEN, page
+from reportgen.report.view.regions import view_regions
+from reportgen.report.view.tables import Table
+from tests import report_builder as build
+from tests.case_builder import host_bound_case
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text.replace("\u00a0", " ") for cell in row.cells] for row in table.rows]
+
+
+def region(name: str, host_us: float, device_us: float | None, share: float | None) -> Region:
+    return Region(
+        name=name, count_per_step=1.0, host_us_per_step=host_us, device_us_per_step=device_us, share_of_device=share
+    )
+
+
+def test_regions_are_listed_as_they_nest_and_are_never_added_up() -> None:
+    regions = Cut(items=(region("forward", 400.0, 150.0, 0.75), region("head", 200.0, 50.0, 0.25)), total=3)
+    report = build.report([host_bound_case(regions=regions)])
+    (table,) = view_regions(report, SCREEN)
+
+    assert [column.label for column in table.columns][2:] == ["Device, ms a step", "Share of device", "Host, ms a step"]
+    assert texts(table) == [["forward", "1", "0.150", "75.0 %", "0.400"], ["head", "1", "0.050", "25.0 %", "0.200"]]
+    assert not any(row.kind for row in table.rows)
+    assert table.note is not None
+    assert table.note.endswith("1\u00a0more region in the HTML or in report.json.")
+    assert "<h3>Regions</h3>" in render_html(report)
+
+
+def test_without_a_device_regions_have_host_time_alone() -> None:
+    regions = Cut(items=(region("forward", 400.0, None, None),), total=1)
+    (table,) = view_regions(build.report([host_bound_case(regions=regions)]), SCREEN)
+    assert texts(table) == [["forward", "1", "0.400"]]
+
+
+def test_a_step_without_regions_has_no_heading_for_them() -> None:
+    assert "<h3>Regions</h3>" not in render_html(build.report())
+
+
+def sweep(num_cases: int) -> Comparison:
+    cell = FamilyCell(device_us_per_step=80.0, share_of_device=0.8, roof_share=0.5, bound="memory")
+    peak = PeakPoint(case="batch-1", value=1, peak_bytes=2**30, predicted_bytes=2**30)
+    return Comparison(
+        kind="sweep",
+        parameter="batch",
+        columns=tuple(
+            CaseColumn(case=f"batch-{2**number}", phase=None, value=2**number) for number in range(num_cases)
+        ),
+        families=(FamilyRow(family="matrix product", cells=(None, *[cell] * (num_cases - 1))),),
+        kernels=(KernelRow(operator="aten::mm", kernels=("gemv", *["gemm"] * (num_cases - 1))),),
+        turns=(
+            Turn(
+                weight_shape=(768, 3072), rows=(1, 2), us_per_call=(2.0, 2.5), bounds=("memory", "compute"),
+                predicted=125.0,
+            ),
+        ),
+        peaks=(
+            PeakScaling(
+                axis="batch", points=(peak,), fixed_bytes=2**29, linear_bytes=2**29, quadratic_bytes=0.0,
+                largest_error=0.01, fits_until=250,
+            ),
+        ),
+    )  # fmt: skip
+
+
+def test_a_sweep_is_shown_by_family_kernel_turn_and_peak() -> None:
+    families, kernels, turns, peaks = view_comparison(build.report(comparison=sweep(2)), SCREEN)
+
+    assert [column.label for column in families.columns] == ["Family", "batch 1", "batch 2"]
+    assert texts(families) == [["matrix product", "none", "80.0 %"]]
+    assert families.rows[0].cells[2].note == "80.0\u00a0µs, memory-bound, 50\u00a0% of the roof"
+    assert texts(kernels) == [["mm", "gemv", "gemm"]]
+    assert texts(turns) == [
+        ["768×3072", "1 to 2", "2.00 µs to 2.50 µs", "memory → compute", "125", "not evaluated"],
+    ]
+    assert texts(peaks) == [["1", "batch-1", "1.00 GiB", "1.00 GiB"]]
+    assert peaks.note is not None
+    assert "512 MiB, and 512 MiB a unit of batch" in peaks.note.replace("\u00a0", " ")
+    assert "batch 250 is the largest that fits" in peaks.note
+
+
+def test_paper_shows_as_many_cases_as_fit_and_counts_the_rest() -> None:
+    families, *others = view_comparison(build.report(comparison=sweep(7)), page(7))
+    assert len(families.columns) == 1 + 4
+    assert families.note == "3\u00a0more cases in the HTML."
+    assert not any("another kernel" in table.caption for table in others)
+
+
+def test_a_report_without_comparison_has_no_such_table() -> None:
+    assert view_comparison(build.report(), SCREEN) == ()
+
+
+def test_the_step_before_a_gain_is_the_step_however_wide_its_bounds() -> None:
+    gain = build.gain(1000.0, 900.0, "replay")
+    wide = type(gain)(
+        at_least_us_per_step=50.0, at_most_us_per_step=300.0, share_of_step=0.1, step_after_us=900.0,
+        resource="host", method="replay",
+    )  # fmt: skip
+    found = build.finding(gain=wide)
+    assert step_before(build.report(findings=[found]), found) == 1000.0
+
+
+def test_a_rule_that_raises_is_shown_as_failed_in_documents_that_are_still_written(tmp_path: Path) -> None:
+    def judge(_: Context) -> Verdict:
+        raise ZeroDivisionError("share of nothing")
+
+    case = host_bound_case()
+    broken = [dataclasses.replace(rule, judge=judge) if rule.id == "sync-point" else rule for rule in RULES]
+    findings, rules = evaluate([case], Environment(), rules=broken)
+    report = build.report([case], findings, rules=rules)
+    html, json = write_documents(report, tmp_path, ("html", "json"))
+
+    assert '"outcome":"failed"' in "".join(json.read_text().split())
+    text = html.read_text().replace("<wbr>", "").replace("\u200b", "")
+    assert "1 failed" in text.replace("\u00a0", " ")
+    assert "ZeroDivisionError: share of nothing" in text
+    # The others are judged as ever.
+    assert next(finding.rule for finding in findings) == "host-bound"
