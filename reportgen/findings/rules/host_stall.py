@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import WaitPlace
+from reportgen.analysis.model import Source, WaitPlace
 from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
@@ -56,8 +56,11 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
     case = context.case
     busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    library = _library_function(place.source)
     function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "One stretch of code"
-    at = place_of(place.source)
+    if library:
+        function = f"`{fmt.legible(library, 24)}` under {function}"
+    at = f"in `{fmt.legible(library, 40)}`, called {place_of(place.source)}" if library else place_of(place.source)
     steps = fmt.plural(place.num_steps, "step")
     return Draft(
         title=f"{function} holds the host for {fmt.duration_of(place.us_per_step, step_us)}",
@@ -71,11 +74,7 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
             *_drained(context, place),
         ),
         mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
-        action=f"Move the work {at} out of the step, to another thread or process, or behind the launches of the "
-        "next step."
-        if at
-        else "Record the trace with `with_stack=True` to see which function this is, then move its "
-        "work out of the step or behind the launches of the next one.",
+        action=_action(at, library),
         verify=f"{context.check_command()}: the part stall must fall by {fmt.duration(place.us_per_step)}.",
         confidence="low",
         gain=bounded_gain(
@@ -90,6 +89,24 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
         where=(place.where,) if place.where else (),
         identity=(place.source.function if place.source else "", place.operator or ""),
         merged=("sync-point",) if _drained(context, place) else (),
+    )
+
+
+def _library_function(source: Source | None) -> str | None:
+    """Return the library's Python function that the user's was in, None where the stretch is the user's own code."""
+    if source is None or source.beneath is None or ": " not in source.beneath:
+        return None
+    return source.beneath.rpartition(": ")[2]
+
+
+def _action(at: str, library: str | None) -> str:
+    if library:
+        return f"Choose a variant of the call that does less on the host (fused, batched, prepared once): {at}."
+    if at:
+        return f"Move the work {at} out of the step, to another thread or process, or behind the launches of the next step."
+    return (
+        "Record the trace with `with_stack=True` to see which function this is, then move its work out of the step or "
+        "behind the launches of the next one."
     )
 
 

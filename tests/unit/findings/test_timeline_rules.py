@@ -75,6 +75,12 @@ class TestHostStall:
         assert finding.gain is not None
         assert finding.gain.at_most_us_per_step == 300.0
 
+    def test_names_the_library_s_function_where_the_stretch_is_not_the_user_s_own(self) -> None:
+        source = msgspec.structs.replace(HOOK, function="run", beneath="torch/optim/adam.py: _init_group")
+        _, [finding] = judge(with_waits(wait("stall", 300.0, source=source)), "host-stall")
+        assert finding.title == "`_init_group` under `run` holds the host for 0.30 of 1.00\u00a0ms"
+        assert "in `_init_group`, called in `run` (planted.py:57)" in finding.action
+
     def test_a_stretch_that_does_not_recur_is_no_stall(self) -> None:
         case = msgspec.structs.replace(with_waits(wait("stall", 300.0, num_steps=1)), steps=_rows(4))
         record, findings = judge(case, "host-stall")
