@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -223,7 +224,8 @@ def _report_trace(path: Path, snapshot: Path | None, parent: Path, wishes: Wishe
     if wishes.anonymous:  # torch names its traces after the host
         name = cleaner(report.environment)(name)
     folder = _new_folder(parent, name, wishes.now())
-    given = msgspec.structs.replace(report.input, path=_path_from(folder, path))
+    words = ["python", "-m", "reportgen", "analyze", path.name, *(["--memory", snapshot.name] if snapshot else [])]
+    given = msgspec.structs.replace(report.input, path=_path_from(folder, path), command=shlex.join(words))
     return _write(msgspec.structs.replace(report, input=given), steps, folder, (), wishes)
 
 

@@ -47,7 +47,7 @@ def _promises(finding: Finding) -> bool:
 
 
 class _Sequencer:
-    """The steps of one case. A measured gain counts where its fix comes first; after that the replay's ratio does."""
+    """The steps of one case. A measured gain counts where its fix comes first; after that what a replay takes off."""
 
     def __init__(self, case: CaseAnalysis, step_us: float, replay: CaseReplay | None) -> None:
         self._case, self._step_us = case, step_us
@@ -83,7 +83,7 @@ class _Sequencer:
             return None
         before_us = self._replay.step_us(made)
         after_us = self._replay.step_us((*made, finding.change))
-        return now_us * after_us / before_us if made and before_us > 0 else now_us - (before_us - after_us)
+        return now_us - (before_us - after_us)
 
     def _can_replay(self, finding: Finding) -> bool:
         return self._replay is not None and finding.change is not None and self._replay.knows(finding.change)

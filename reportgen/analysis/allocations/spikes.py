@@ -102,14 +102,15 @@ def _spike(evidence: Evidence, trace: Trace, peaks: _Peaks, index: int, count_pe
         if len(history.steps.start)
         else history.start_bytes
     )
-    operator, shapes, _ = evidence.operator(largest)
+    place = _heaviest_place(evidence, np.flatnonzero(of_scope))
+    operator, shapes, _ = evidence.operator(place)
     return Spike(
         bytes=int(peaks.bytes[index]),
         above_baseline_bytes=int(history.allocated[event]) - baseline,
         operator=operator,
         input_shapes=shapes,
         held_us=(end_ns - start_ns) / 1e3,
-        source=evidence.source(largest),
+        source=evidence.source(place),
         where=Where(
             trace=trace.info.path.name,
             start_us=trace.origin_us + start_ns / 1e3,
@@ -120,6 +121,14 @@ def _spike(evidence: Evidence, trace: Trace, peaks: _Peaks, index: int, count_pe
         num_blocks=int(of_scope.sum()),
         largest_block_bytes=int(blocks.bytes[largest]),
     )
+
+
+def _heaviest_place(evidence: Evidence, rows: Int64) -> int:
+    """Return the largest block of the place that holds most of the blocks `rows`: the line that makes the peak."""
+    sizes = evidence.history.blocks.bytes[rows]
+    _, place = np.unique(evidence.place_codes(rows)[0], return_inverse=True)
+    mine = np.flatnonzero(place == np.argmax(np.bincount(place, weights=sizes)))
+    return int(rows[mine[np.argmax(sizes[mine])]])
 
 
 def _thread(history: History, trace: Trace, row: int) -> str | None:

@@ -160,8 +160,8 @@ def _action(case: CaseAnalysis) -> str:
     if case.phase in _FORWARD_PHASES:
         if not _fits_a_graph(case):
             return (
-                "Compile the model: `model = torch.compile(model, dynamic=True)`. With fixed shapes (a static cache, "
-                "padded lengths) the step can be captured once with `torch.cuda.graph` and replayed."
+                "Give the step fixed shapes (a static cache, padded lengths), then capture it once with "
+                "`torch.cuda.graph` and replay it; `torch.compile(model, dynamic=True)` takes part of the cost away."
             )
         return (
             "Capture the step once and replay it: `with torch.cuda.graph(graph): out = model(static_input)`, then "

@@ -103,7 +103,8 @@ def _action(at: str, library: str | None) -> str:
     if library:
         return f"Choose a variant of the call that does less on the host (fused, batched, prepared once): {at}."
     if at:
-        return f"Move the work {at} out of the step, to another thread or process, or behind the launches of the next step."
+        elsewhere = "to another thread or process, or behind the launches of the next step"
+        return f"Move the work {at} out of the step, {elsewhere}."
     return (
         "Record the trace with `with_stack=True` to see which function this is, then move its work out of the step or "
         "behind the launches of the next one."

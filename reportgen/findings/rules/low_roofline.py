@@ -47,20 +47,21 @@ def judge(context: Context) -> Verdict:
     if not placed:
         return not_evaluated("no operator has a roof: the device's ceilings, or the operators' work, are not known")
     least_us = context.thresholds[HEADROOM.name] * step_us_of(case)
-    low = [
+    far = [
         row
         for row in placed
         if call_us(row) >= LATENCY_US
         and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
         and headroom_us(row) >= least_us
-        and not _explained(row)
     ]
+    low = [row for row in far if not _explained(row)]
     largest = max((headroom_us(row) for row in low), default=0.0)
     measured = Measured(
         value=largest / step_us_of(case), threshold=context.thresholds[HEADROOM.name], unit=HEADROOM.unit
     )
     if not low:
-        return passed("no operator of weight is far under its roof", measured)
+        but = " but for what the rules of shapes explain" if far else ""
+        return passed(f"no operator of weight is far under its roof{but}", measured)
     return fired(_draft(context, sorted(low, key=lambda row: -headroom_us(row))), measured=measured)
 
 

@@ -75,7 +75,7 @@ class _Mark:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Roofs:
-    """The device's ceilings; `rates` are those that stand over the marks, highest first."""
+    """The device's ceilings; `rates` holds the one that stands over the marks."""
 
     bytes_per_s: float
     rates: tuple[tuple[str, float], ...]
@@ -83,13 +83,13 @@ class _Roofs:
 
     @property
     def ridge(self) -> float:
-        """Return the intensity from which the highest rate limits, FLOP per byte."""
+        """Return the intensity from which that rate limits, FLOP per byte."""
         return self.rates[0][1] / self.bytes_per_s
 
 
 def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> Chart | None:
     """Draw the operators of all cases under the ceilings of their device; None while work or ceilings are unknown."""
-    roofs = _roofs(devices)
+    roofs = _roofs(devices, cases)
     if roofs is None:
         return None
     floor = roofs.rates[0][1] * _FLOOR
@@ -111,11 +111,16 @@ def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> 
     )
 
 
-def _roofs(devices: Sequence[Device]) -> _Roofs | None:
+def _roofs(devices: Sequence[Device], cases: Sequence[CaseAnalysis]) -> _Roofs | None:
+    """Return the ceilings of the first device that has any; of its rates that of the arithmetic used most."""
+    used_us: dict[str, float] = {}
+    for operator in (row for case in cases for row in case.operators.items):
+        if operator.ceiling and operator.flops:
+            used_us[operator.ceiling] = used_us.get(operator.ceiling, 0.0) + (operator.device_us_per_step or 0.0)
     for device in devices:
         ceilings = device.ceilings
         if ceilings.copy_bytes_per_s and ceilings.matmul_flops_per_s:
-            rates = sorted(ceilings.matmul_flops_per_s.items(), key=lambda item: -item[1])
+            rates = sorted(ceilings.matmul_flops_per_s.items(), key=lambda item: (-used_us.get(item[0], 0.0), -item[1]))
             return _Roofs(
                 bytes_per_s=ceilings.copy_bytes_per_s,
                 rates=tuple((name, rate) for name, rate in rates if rate > 0)[:1],

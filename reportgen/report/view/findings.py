@@ -343,10 +343,14 @@ def _checklist_step(report: Report, number: int) -> ChecklistStep:
     records = [record for record in report.rules if record.id in ids]
     found = [finding for finding in report.findings if finding.checklist_step == number]
     faults = [finding for finding in found if finding.severity != "info"]
+    elsewhere = [one.id for one in report.findings if one.checklist_step != number and ids & set(one.merged)]
+    verdict = _step_verdict(faults, found, records)
+    if elsewhere and not found:
+        verdict = f"see {fmt.listing(elsewhere)}"
     return ChecklistStep(
         number=number,
         name=name,
-        verdict=_step_verdict(faults, found, records),
+        verdict=verdict,
         looked_at=cases.sentence(looked_at),
         found=_step_found(found, records),
     )

@@ -253,7 +253,7 @@ def threshold_words(value: float, unit: str) -> str:
         return fmt.duration(value)
     if unit == "bytes":
         return fmt.size(value)
-    return f"{fmt.count(value)}{fmt.NBSP}{unit}"
+    return fmt.plural(value, unit.removesuffix("s"), unit if unit.endswith("s") else None)
 
 
 def _outcomes(records: Sequence[RuleRecord]) -> str:

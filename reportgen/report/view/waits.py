@@ -82,7 +82,7 @@ def places_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | 
         for i, place in enumerate(shown)
     )
     heads = (
-        ("Waits for", 15.0, False), ("Longest at", 27.0, False), ("Function", 26.0, False), ("A step", 9.0, True),
+        ("Waits for", 15.0, False), ("Longest at", 27.0, False), ("Function", 26.0, False), ("Waits", 9.0, True),
         ("µs a step", 12.0, True), ("Share of step", 11.0, True),
     )  # fmt: skip
     left = len(places) - len(shown)
@@ -162,7 +162,7 @@ def launching_table(known: Sequence[CaseAnalysis]) -> Table | None:
         ),
         ("Host’s lead, median", [fmt.duration(case.launching.median_lead_us) for case in told if case.launching]),
         (
-            "Launches that waited for a full queue, a step",
+            "Waiting in launches for a full queue, a step",
             [fmt.duration(case.launching.blocked_us_per_step) for case in told if case.launching],
         ),
         (
