@@ -2,7 +2,13 @@
 
 import sys
 
-from reportgen.cli import main
+INTERRUPTED = 130
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from reportgen.cli import main
+
+        code = main()
+    except KeyboardInterrupt:  # while the command line itself was still being imported
+        code = INTERRUPTED
+    sys.exit(code)

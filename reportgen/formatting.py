@@ -30,6 +30,7 @@ NAMELESS = "(no name)"
 
 MAX_DECIMALS = 2  # a figure in a sentence; finer ones take a smaller unit
 TIME_UNITS = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
+ENERGY_UNITS = (("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3))
 BYTE_UNITS = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40))
 _SMALL_NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -314,6 +315,14 @@ def size_column(values: Sequence[Number], total: Number = None) -> Column:
     known = [abs(value) for value in (*values, total) if value is not None and is_number(value)]
     name, scale = bytes_unit(max(known, default=0.0))
     return column(values, total, unit=name, scale=scale)
+
+
+def energy(joules: Number) -> str:
+    """Write an energy: "4.88 J", "4.10 mJ"."""
+    if joules is None or not is_number(joules):
+        return NOT_RECORDED
+    name, unit = _unit_for(joules, ENERGY_UNITS, 1000)
+    return quantity(joules / unit, name)
 
 
 def hidden_digits(cells: Sequence[str]) -> tuple[str, ...]:

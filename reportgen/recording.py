@@ -16,6 +16,7 @@ so a run that is killed leaves all that was captured up to then. Nothing in a re
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ from reportgen.errors import InputUnreadable
 
 MANIFEST_NAME = "recording.json"
 SCHEMA_VERSION = "1.0"
+# A case's folder lies in the recording itself: a name, no path.
+_FOLDER_NAME = re.compile(r"(?!\.{1,2}$)[^/\\\0]{1,255}")
 
 PassName = Literal["cold", "timing", "timeline", "detail", "memory", "sync", "ceilings", "alternatives"]
 Outcome = Literal["done", "skipped", "failed"]
@@ -253,6 +256,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
             manifest = msgspec.json.decode(content, type=Manifest)
         except msgspec.DecodeError as error:
             raise InputUnreadable(f"{manifest_path} is no recording of this version: {error}") from error
+        _check_manifest(manifest, manifest_path)
         return cls(path=path, manifest=manifest)
 
     def trace_path(self, case: RecordedCase, name: Literal["timeline", "detail"]) -> Path | None:
@@ -264,6 +268,18 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         """Return the allocator's history of `case`, or None where it was not recorded."""
         path = self.path / case.folder / "memory.json.gz"
         return path if path.is_file() else None
+
+
+def _check_manifest(manifest: Manifest, path: Path) -> None:
+    """Raise `InputUnreadable` for a manifest of another major version, or one that points out of its folder."""
+    ours = SCHEMA_VERSION.partition(".")[0]
+    if manifest.schema_version.partition(".")[0] != ours:
+        raise InputUnreadable(
+            f"{path} is no recording of this version: schema_version is {manifest.schema_version!r}, not {ours}.x"
+        )
+    for case in manifest.cases:
+        if not _FOLDER_NAME.fullmatch(case.folder):
+            raise InputUnreadable(f"{path}: the folder of case {case.name!r} does not lie in the recording")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -55,8 +55,9 @@ class _Copy(NamedTuple):
 def find_copy_chains(attribution: Attribution) -> tuple[CopyChain, ...]:
     """Find copies in a row on one stream, each changing type or layout and reading what the one before wrote.
 
-    "In a row" means that no other activity of the stream lies between. Copies of autograd, of autocast and inside other
-    operators are left out: those belong there. Needs shapes, types and strides; without them nothing is found.
+    "In a row" means that no other activity of the stream and no border of a step lies between. Copies of autograd, of
+    autocast and inside other operators are left out: those belong there. Needs shapes, types and strides; without them
+    nothing is found.
     """
     trace = attribution.detail
     counted = count(trace)
@@ -135,13 +136,18 @@ def _chains(trace: Trace, rows: Int64, own: Bool) -> list[list[_Copy]]:
         if copy is None:
             _close(chain, chains)
             chain = []
-        elif chain and chain[-1].written.same_data(copy.read):
+        elif chain and _follows(trace, chain[-1], copy):
             chain.append(copy)
         else:
             _close(chain, chains)
             chain = [copy]
     _close(chain, chains)
     return chains
+
+
+def _follows(trace: Trace, one: _Copy, other: _Copy) -> bool:
+    step = trace.activities.step
+    return bool(step[one.activity] == step[other.activity]) and one.written.same_data(other.read)
 
 
 def _close(chain: list[_Copy], chains: list[list[_Copy]]) -> None:

@@ -110,8 +110,10 @@ def summarize_times(samples_us: Sequence[float] | NDArray[np.float64], *, settle
     )
 
 
-def _throughput(recorded: RecordedCase, step_us: float) -> Throughput:
-    """Return tokens, else samples, else steps per second of step time."""
+def _throughput(recorded: RecordedCase, step_us: float) -> Throughput | None:
+    """Return tokens, else samples, else steps per second of step time; None where that is no time at all."""
+    if step_us <= 0:  # a clock that stood still
+        return None
     per_second = 1e6 / step_us
     if recorded.tokens_per_step is not None:
         return Throughput(value=recorded.tokens_per_step * per_second, unit="tokens/s")

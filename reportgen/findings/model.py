@@ -82,8 +82,9 @@ class FixSequence(msgspec.Struct, frozen=True, kw_only=True):
     """The fixes of one case, each the one that gives most after those before it.
 
     `step_us` is the step as it is, `device_after_us` how long the busiest stream works in the step that is left, and
-    `roof_us` what the step's work takes at the device's limits, None where not known. `left_out` are findings with a
-    gain that nothing tells once other fixes are made.
+    `roof_us` what the step's work takes at the device's limits: None where that is not known, and where the fixes
+    change the work so far that they pass below it. `left_out` are findings with a gain that nothing tells once other
+    fixes are made.
     """
 
     case: str

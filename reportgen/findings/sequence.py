@@ -104,12 +104,15 @@ class _Sequencer:
 
     def _sequence(self, fixes: list[Fix], made: list[Change], left: list[Finding]) -> FixSequence:
         replay, utilisation = self._replay, self._case.utilisation
+        roof_us = utilisation.roof_us_per_step if utilisation else None
+        # The roof is that of the work as it is: fixes that change the work (its types, its traffic) can pass below it.
+        passed = roof_us is not None and any(fix.step_after_us < roof_us for fix in fixes)
         return FixSequence(
             case=self._case.name,
             step_us=self._step_us,
             fixes=tuple(fixes),
             limits_now=replay.limit() if replay else None,
             device_after_us=replay.device_us(made) if replay and fixes and len(made) == len(fixes) else None,
-            roof_us=utilisation.roof_us_per_step if utilisation else None,
+            roof_us=None if passed else roof_us,
             left_out=tuple(finding.id for finding in left),
         )

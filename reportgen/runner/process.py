@@ -101,10 +101,10 @@ class Child:
         return f"its process was ended by {name}{hint}"
 
     def end(self) -> None:
-        """End the child and all that it started, if it still runs."""
-        if self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
+        """End the child and all that it started, what it left behind when it ended itself included."""
+        if not self._answers.closed:  # once: later its number may be another's
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._process.wait()
         self._request.close()
         self._answers.close()

@@ -34,7 +34,12 @@ DEVICE_SYNCHRONIZE = re.compile(r"(device|ctx|context)_?synchronize", re.IGNOREC
 SYNCHRONIZE = re.compile(r"synchronize", re.IGNORECASE)
 
 
+# Generated code may bring names of megabytes; what a call or kernel is stands at the beginning.
+_MOST_CHARACTERS = 4096
+
+
 def match_names(pattern: re.Pattern[str], names: Sequence[str], codes: Int32) -> Bool:
-    """Tell which rows have a name that contains the pattern; each name is looked at once."""
-    matches = np.fromiter((pattern.search(name) is not None for name in names), np.bool_, len(names))
+    """Tell which rows have a name that contains the pattern; each name's beginning is looked at once."""
+    found = (pattern.search(name, 0, _MOST_CHARACTERS) is not None for name in names)
+    matches = np.fromiter(found, np.bool_, len(names))
     return matches[codes] if len(names) else np.zeros(len(codes), dtype=np.bool_)

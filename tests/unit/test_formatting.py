@@ -233,3 +233,12 @@ def test_dates_are_written_out():
 )
 def test_a_part_of_a_whole_reads_as_one_says_it(count: int, whole: int, text: str) -> None:
     assert f.part(count, whole, "launch").replace(NB, " ") == text
+
+
+@pytest.mark.parametrize(("joules", "text"), [(4.88, "4.88 J"), (0.0041, "4.10 mJ"), (2.5e-5, "25.0 µJ")])
+def test_an_energy_takes_the_unit_that_shows_its_digits(joules: float, text: str) -> None:
+    assert f.energy(joules).replace(f.NBSP, " ") == text
+
+
+def test_what_happens_a_single_time_happens_once() -> None:
+    assert [f.times(1.0), f.times(8.0).replace(f.NBSP, " ")] == ["once", "8 times"]

@@ -178,6 +178,11 @@ def method_words(gain: Gain | None) -> str:
     return wording.METHOD_WORDS[gain.method] if gain else fmt.NOT_EVALUATED
 
 
+def _time_method(gain: Gain | None) -> str | None:
+    """Return how a gain in time is known; a gain in memory has said all with its size."""
+    return wording.METHOD_WORDS[gain.method] if gain and gain.step_after_us is not None else None
+
+
 def gain_text(report: Report, finding: Finding) -> str:
     """Return a card's gain: "6.60 → 1.54 ms", or what it takes off the memory's peak."""
     gain = finding.gain
@@ -283,7 +288,7 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
                 Cell(text=cases.cut(finding.action, 130)),
-                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=method_words(finding.gain)),
+                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=_time_method(finding.gain)),
             )
         )
         for finding in smaller

@@ -106,10 +106,10 @@ def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
         ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 18.5 if roofs else 32.0, False),
-        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 14.0 if roofs else 20.0, False),
+        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 12.5 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:
-        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 10.5, False)]
+        heads += [("Rate", 12.0, True), ("Roof", 10.0, True), ("Bound", 10.5, False)]
     return tables.columns(*heads)
 
 

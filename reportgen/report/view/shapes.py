@@ -62,7 +62,7 @@ def _utilisation(case: CaseAnalysis, num_cases: int) -> str | None:
     if use.floor_us_per_step is not None:
         text += f"; weights and cache read once take {fmt.step_time(use.floor_us_per_step)}"
     if use.energy_j_per_item is not None and use.energy_item:
-        text += f"; {fmt.number(use.energy_j_per_item)}{fmt.NBSP}J a {use.energy_item}"
+        text += f"; {fmt.energy(use.energy_j_per_item)} a {use.energy_item}"
     return cases.lead(case, num_cases, f"{text}.")
 
 
@@ -104,7 +104,10 @@ def _side_by_side(usable: Sequence[CaseAnalysis]) -> Table:
         medians = [fmt.duration(case.launching.median_activity_us if case.launching else None) for case in usable]
         rows.append((Cell(text="Activity, median"), medians))
     if any(item.bound for case in usable for item in case.operators.items):
-        rows.append((Cell(text="Device time by bound"), [_bounds(case) for case in usable]))
+        rows += [
+            (Cell(text=f"Device time bound by {bound}"), [_bound_share(case, bound) for case in usable])
+            for bound in ("compute", "memory", "latency")
+        ]
     for name in _shared(usable):
         rows.append((tables.name(name.removeprefix("aten::"), 24), [_per_call(case, name) for case in usable]))
     width = 72.0 / len(usable)
@@ -126,21 +129,17 @@ def _per_item(case: CaseAnalysis) -> str:
     return fmt.duration(work_us / (throughput.value * step_us / 1e6))
 
 
-def _bounds(case: CaseAnalysis) -> str:
-    total = sum(item.device_us_per_step or 0.0 for item in case.operators.items)
-    parts = []
-    for bound in ("compute", "memory", "latency"):
-        share = sum(item.device_us_per_step or 0.0 for item in case.operators.items if item.bound == bound)
-        if share and total:
-            parts.append((share / total, bound))
-    return (
-        ", ".join(f"{bound} {fmt.share(share, 0)}" for share, bound in sorted(parts, reverse=True)) or fmt.NOT_EVALUATED
-    )
+def _bound_share(case: CaseAnalysis, bound: str) -> str:
+    total_us = sum(item.device_us_per_step or 0.0 for item in case.operators.items)
+    if not total_us or not any(item.bound for item in case.operators.items):
+        return fmt.NOT_EVALUATED
+    bound_us = sum(item.device_us_per_step or 0.0 for item in case.operators.items if item.bound == bound)
+    return fmt.share(bound_us / total_us, 0)
 
 
 def _shared(usable: Sequence[CaseAnalysis]) -> list[str]:
-    """Return the operators that every case has, those with the most time first."""
-    sets = [{item.name for item in case.operators.items} for case in usable]
+    """Return the operators that take time in every case, those with the most first."""
+    sets = [{item.name for item in case.operators.items if _time(case, item)} for case in usable]
     common = set.intersection(*sets)
     total: dict[str, float] = dict.fromkeys(common, 0.0)
     for case in usable:

@@ -322,3 +322,24 @@ def test_the_modes_in_force_inside_the_step_are_recorded(gpt2):
     assert (flags["inference_mode"], flags["grad_mode"], flags["training_mode"]) == (True, False, False)
     assert gpt2.manifest.environment.flags["default_dtype"] == "float32"
     assert gpt2.manifest.environment.runtime.kind == "none"
+
+
+LEAVES_A_CHILD = """
+    import subprocess
+
+    import torch
+    from reportgen import Case, Step, Workload
+
+    def build(case, device):
+        left = subprocess.Popen(["sleep", "4321"])
+        raise RuntimeError(f"left {left.pid}")
+
+    WORKLOAD = Workload(name="leaves", description="", cases=(Case("only", phase="forward"),), build=build)
+"""
+
+
+def test_what_a_case_started_ends_with_it(tmp_path):
+    case = _case(_record(tmp_path, text=textwrap.dedent(LEAVES_A_CHILD)), "only")
+
+    left = int(case.reason.partition("left ")[2].split()[0])
+    assert _wait_until(lambda: not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE)
