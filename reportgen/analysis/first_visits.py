@@ -13,12 +13,12 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from reportgen.analysis.model import FirstVisit
 from reportgen.trace.call_names import match_names
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from reportgen.analysis.places import Places
@@ -64,6 +64,8 @@ def find_slow_visits(trace: Trace) -> SlowVisits:
     rows = np.flatnonzero(np.isin(operators.name, candidates))
     if len(rows) == 0:
         return SlowVisits(operator=rows, self_ns=self_ns[rows], later_ns=np.zeros(0))
+    import pandas as pd  # takes longer to load than most traces to read
+
     visits = pd.DataFrame(
         {
             "row": rows,

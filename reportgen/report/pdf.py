@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import RunFailed
 from reportgen.report import templating
+from reportgen.report.collection import no_collection
 from reportgen.report.json import encode_report
 from reportgen.report.view import medium as media
 from reportgen.report.view.document import Document, view
@@ -30,6 +31,7 @@ def require_pango() -> None:
     _load()
 
 
+@no_collection()
 def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
     """Return `report` as PDF/UA-1 with report.json attached; equal input gives equal bytes.
 
@@ -50,6 +52,7 @@ def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
     return content
 
 
+@no_collection()
 def print_markup(markup: str) -> bytes:
     """Return a document of its own, in the report's style, as PDF/UA-1; raise `PdfUnavailable` without Pango."""
     weasyprint = _load()
@@ -63,13 +66,24 @@ def lay_out(report: Report, drawings: Drawings) -> Any:
     """Return the pages, with page one shortened as far as it must be to take one page, and no further.
 
     Page one is laid out alone until it fits, then the whole once: that costs a tenth of what laying out the whole
-    twice would.
+    twice would. Should page one run over in the whole all the same, it is shortened further.
     """
-    for fit in range(_TIGHTEST):
-        document = _document(report, drawings, fit)
-        if len(_pages(document, report, whole=False).pages) == 1:
-            return _pages(document, report, whole=True)
-    return _pages(_document(report, drawings, _TIGHTEST), report, whole=True)
+    fits = range(_TIGHTEST + 1)
+    start = next((fit for fit in fits[:-1] if _fits_alone(_document(report, drawings, fit), report)), _TIGHTEST)
+    for fit in fits[start:]:
+        pages = _pages(_document(report, drawings, fit), report, whole=True)
+        if _is_one_page(pages):
+            break
+    return pages
+
+
+def _fits_alone(document: Document, report: Report) -> bool:
+    return len(_pages(document, report, whole=False).pages) == 1
+
+
+def _is_one_page(pages: Any) -> bool:
+    """Tell whether page one, as tried alone, is one page of the whole: what follows it starts on page two."""
+    return next((number for number, page in enumerate(pages.pages) if "time" in page.anchors), 1) == 1
 
 
 def _document(report: Report, drawings: Drawings, fit: int) -> Document:

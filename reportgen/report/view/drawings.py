@@ -7,6 +7,7 @@ import dataclasses
 import msgspec
 
 from reportgen.report.charts.model import Chart
+from reportgen.report.collection import no_collection
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.fixes import case_of, fix_name
@@ -28,6 +29,7 @@ class Drawings:
     fixes: dict[str, Chart] = dataclasses.field(default_factory=dict)
 
 
+@no_collection()
 def draw(report: Report) -> Drawings:
     """Draw every chart that the report's numbers allow."""
     from reportgen.report import charts  # loads matplotlib: a third of a second

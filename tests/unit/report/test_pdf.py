@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pypdf import PdfReader
 
 from reportgen.report import pdf, templating
 from reportgen.report.model import Report
+from reportgen.report.view.document import Document
 from reportgen.report.view.drawings import Drawings, draw
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
@@ -89,3 +91,31 @@ def test_equal_reports_give_equal_bytes(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_page_that_reaches_outside_is_not_rendered() -> None:
     with pytest.raises(Exception, match="disallowed protocol"):
         pdf._fetcher().fetch("http://example.org/pixel.png")
+
+
+def test_the_whole_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out = []
+    pages = pdf._pages
+
+    def counted(document: Document, report: Report, *, whole: bool) -> object:
+        laid_out.append(whole)
+        return pages(document, report, whole=whole)
+
+    monkeypatch.setattr(pdf, "_pages", counted)
+    report = build.report(findings=[build.finding()])
+    pdf.lay_out(report, draw(report))
+    assert laid_out.count(True) == 1
+    assert laid_out[-1] is True
+
+
+@pytest.mark.parametrize(
+    ("sections", "is_one_page"),
+    [
+        (["summary", "time", "time", "memory"], True),  # a section that goes on is named on each of its pages
+        (["summary", "summary", "time"], False),
+        (["summary", "memory"], True),
+    ],
+)
+def test_page_one_is_one_page_where_the_next_section_starts_on_page_two(sections: list[str], is_one_page: bool) -> None:
+    pages = SimpleNamespace(pages=[SimpleNamespace(anchors={section: (0, 0)}) for section in sections])
+    assert pdf._is_one_page(pages) is is_one_page
