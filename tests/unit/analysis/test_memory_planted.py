@@ -25,7 +25,7 @@ def analyzed(name: str, *, with_snapshot: bool) -> CaseAnalysis:
 
 def memory_of(name: str, *, with_snapshot: bool = True) -> Memory:
     memory = analyzed(name, with_snapshot=with_snapshot).memory
-    if memory is None and COPIES in find(name).parents:
+    if memory is None and planted.COPIES in planted.find(name).parents:
         pytest.skip(f"the copy of {name} was cut without its memory events, and REPORTGEN_TRACES names no other")
     assert memory is not None
     return memory
