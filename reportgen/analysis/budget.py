@@ -244,7 +244,7 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
         part = np.where(part == PROFILER, LAUNCH, part)
     true_ns = np.maximum(length - shares.taken_ns, 0)
     profiler_us = 0.0 if anchored else float(shares.taken_ns.sum()) / 1e3 / num
-    factor = _factors(part, true_ns, len(work.part) if explained.device is not None else 0, num, scale)
+    factor = _factors(part, true_ns, len(work.part) if explained.device is not None else None, num, scale)
     us = true_ns * factor / 1e3 / num
     low = np.maximum(length - shares.high_ns - shares.unplaced_ns, 0) * factor / 1e3 / num
     high = np.minimum(length - shares.low_ns + shares.unplaced_ns, length) * factor / 1e3 / num
@@ -272,12 +272,13 @@ def _assemble(explained: _Explained, share: Share, scale: _Scale) -> BudgetResul
     )
 
 
-def _factors(part: np.ndarray, true_ns: Float64, num_work: int, num: int, scale: _Scale) -> Float64:
+def _factors(part: np.ndarray, true_ns: Float64, num_work: int | None, num: int, scale: _Scale) -> Float64:
     """Return by what each stretch is multiplied so that all sum to the step.
 
     One where the profiler's share found its place. Where the step without the profiler was slower than the trace in
     ways unseen, its host was: what the host's pace makes is stretched, and the device's work (the first `num_work`
-    rows) is left as it was measured. What builds has a sum of its own where that is known.
+    rows) is left as it was measured. Where the host is the device (`num_work` None) its work is as much slower as all
+    else. What builds has a sum of its own where that is known.
     """
     factor = np.ones(len(part))
     if scale.basis != "unprofiled":
@@ -288,8 +289,9 @@ def _factors(part: np.ndarray, true_ns: Float64, num_work: int, num: int, scale:
         factor[building] = scale.build_us * 1e3 * num / float(true_ns[building].sum())
     row = np.arange(len(part))
     given = building if scale.build_us is not None else np.zeros(len(part), dtype=bool)
-    paced = np.isin(part, (LAUNCH, PART_CODE["launch-call"])) & (row >= num_work)
-    for movable in (paced & ~given, (row >= num_work) & ~given, ~given):
+    host = row >= (num_work if num_work is not None else len(part))
+    paced = np.isin(part, (LAUNCH, PART_CODE["launch-call"])) & host
+    for movable in (paced & ~given, host & ~given, ~given):
         room_ns = float(true_ns[movable].sum())
         fixed_ns = float((true_ns * factor)[~movable].sum())
         if room_ns > 0 and sum_us * 1e3 * num >= fixed_ns:

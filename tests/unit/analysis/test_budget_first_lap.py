@@ -45,3 +45,41 @@ def test_building_takes_what_the_timing_pass_says_however_long_it_took_profiled(
     assert parts["build"] == pytest.approx(10_000)
     assert parts["compute"] <= 50 + 1e-6
     assert sum(parts.values()) == pytest.approx(11_000)
+
+
+def test_a_slower_host_stretches_its_launches_and_leaves_the_device_s_work(read: Callable[..., Trace]) -> None:
+    # Profiled, a step takes 1 ms, 50 us of it on the device. Unprofiled it takes 2 ms: the host was slower then.
+    events = [
+        event
+        for number in range(3)
+        for event in (
+            step(number, number * 1000, 990),
+            op("mm", number * 1000 + 900, 50),
+            launch(number * 1000 + 910, 10, number + 1),
+            kernel(number * 1000 + 930, 50, number + 1),
+        )
+    ]
+    parts = parts_of(read(*events), unprofiled_us=2_000)
+
+    assert parts["compute"] == pytest.approx(50)
+    assert sum(parts.values()) == pytest.approx(2_000)
+
+
+def test_where_the_host_is_the_device_its_work_was_slower_too(read: Callable[..., Trace]) -> None:
+    # Operators run 800 of 1000 us profiled. The unprofiled step takes twice as long: the work is 1600 of 2000.
+    events = [
+        event
+        for number in range(3)
+        for event in (step(number, number * 1000, 1000), op("mm", number * 1000 + 100, 800))
+    ]
+    parts = parts_of(read(*events), unprofiled_us=2_000)
+
+    assert parts["compute"] == pytest.approx(1_600, rel=0.01)
+
+
+def parts_of(trace: Trace, *, unprofiled_us: float) -> dict[str, float]:
+    timing = RecordedTiming(mode="pipelined", pipelined=samples(unprofiled_us))
+    recorded = RecordedCase(name="case", phase="forward", folder="case", timing=timing)
+    case = analyze_case(CaseInputs(name="case", recorded=recorded, timeline=trace, detail=trace))
+    assert case.budget is not None
+    return {row.name: row.us_per_step for row in case.budget.parts if row.us_per_step > 0}
