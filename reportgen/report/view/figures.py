@@ -108,7 +108,7 @@ def _step(case: CaseAnalysis) -> Figure:
         return missing("no step was timed")
     revisit = case.timing.revisit if case.timing else None
     if revisit is not None and revisit.median_us < step_us / 2:
-        return split(fmt.step_time(step_us), f"shapes new; {fmt.step_time(revisit.median_us)}, known")
+        return split(fmt.step_time(step_us), f"{fmt.step_time(revisit.median_us)}, shapes known")
     return split(fmt.step_time(step_us), spread_words(case))
 
 
