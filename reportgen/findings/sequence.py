@@ -83,7 +83,9 @@ class _Sequencer:
             return None
         before_us = self._replay.step_us(made)
         after_us = self._replay.step_us((*made, finding.change))
-        return now_us - (before_us - after_us)
+        # What a replay takes off was found from the step as it is; the device's work stays after every fix.
+        floor_us = self._replay.device_us((*made, finding.change)) or 0.0
+        return min(now_us, max(now_us - (before_us - after_us), floor_us))
 
     def _can_replay(self, finding: Finding) -> bool:
         return self._replay is not None and finding.change is not None and self._replay.knows(finding.change)

@@ -68,3 +68,13 @@ def test_a_step_that_the_replay_misses_keeps_a_bound(report: Report) -> None:
     assert gain.method == "bound"
     gives_us = 19182 - 5475
     assert (gain.at_most_us_per_step or 0.0) >= gives_us * (1 - WITHIN)
+
+
+def test_no_sequence_of_fixes_goes_below_the_device_s_own_work(report: Report) -> None:
+    sequences = [one for one in report.fixes if one.device_after_us is not None]
+
+    assert len(sequences) >= 5
+    for sequence in sequences:
+        steps_us = [sequence.step_us, *(fix.step_after_us for fix in sequence.fixes)]
+        assert steps_us == sorted(steps_us, reverse=True)
+        assert steps_us[-1] >= (sequence.device_after_us or 0.0) * 0.999
