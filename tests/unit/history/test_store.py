@@ -143,9 +143,13 @@ def test_a_store_of_a_newer_version_is_refused(store_url):
         open_store(store_url)
 
 
-def test_what_is_no_store_is_said_in_a_line(tmp_path):
+def test_a_database_that_nothing_speaks_to_is_said_in_a_line():
     with pytest.raises(UsageError, match="no driver"):
         open_store("nosuchdatabase://host/name")
+
+
+def test_a_server_that_is_not_there_is_said_in_a_line(tmp_path):
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
     with pytest.raises(InputUnreadable, match="cannot be opened"):
         open_store(f"postgresql://test@/postgres?host={tmp_path}")
 
