@@ -101,6 +101,7 @@ def test_cases_that_fail_cost_only_themselves_and_are_told_in_a_line_each(tmp_pa
     assert "the step is broken" in page
 
 
+@pytest.mark.full
 def test_a_run_whose_every_case_failed_is_reported_all_the_same(tmp_path):
     done = reportgen(write_workload(tmp_path, WORKLOAD), "--case", "raises", "--device", "cpu", cwd=tmp_path)
 

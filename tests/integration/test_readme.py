@@ -10,6 +10,7 @@ from tests.integration.command import ROOT, read_report, reportgen
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.torch
 def test_the_workload_in_the_readme_runs(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

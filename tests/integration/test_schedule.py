@@ -73,6 +73,7 @@ def num_nights(variables):
     return len(states)
 
 
+@pytest.mark.full
 def test_the_line_of_the_crontab_runs_a_night(tmp_path, variables):
     (line,) = [line for line in (SCHEDULE / "crontab").read_text().splitlines() if re.match(r"[\d*]+ ", line)]
     command = line.split(maxsplit=5)[5]
@@ -84,6 +85,7 @@ def test_the_line_of_the_crontab_runs_a_night(tmp_path, variables):
     assert "index.html" in (tmp_path / "reports" / "nightly.log").read_text()
 
 
+@pytest.mark.full
 def test_every_step_of_the_workflow_runs(checkout, variables, tmp_path):
     yaml = pytest.importorskip("yaml")
     workflow = yaml.safe_load((SCHEDULE / "github-nightly.yml").read_text())

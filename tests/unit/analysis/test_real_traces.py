@@ -176,6 +176,7 @@ def _snapshots(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.pickle.gz"))
 
 
+@pytest.mark.full
 def test_every_snapshot_reads_and_its_sizes_add_up(shared_traces: Path) -> None:
     for path in _snapshots(shared_traces):
         history = read_snapshot(path)

@@ -43,6 +43,7 @@ def test_page_one_is_one_page(report: Report) -> None:
     assert "1 Where the time goes" in " ".join(second.split())
 
 
+@pytest.mark.full
 def test_page_one_is_one_page_in_the_wider_fallback_font(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(templating, "font_faces", lambda: "body, code { font-family: 'DejaVu Sans' !important }")
     monkeypatch.setattr(pdf, "_state", {})

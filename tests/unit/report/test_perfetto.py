@@ -114,6 +114,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.full
 def test_a_step_of_very_many_events_stays_small(tmp_path: Path) -> None:
     events = [
         event

@@ -249,6 +249,7 @@ def _has_timing(folder):
     return (path / "recording.json").exists() and Recording.open(path).manifest.cases[0].timing is not None
 
 
+@pytest.mark.full
 def test_a_parent_killed_after_timing_leaves_no_child_and_a_recording_that_opens(tmp_path):
     # The step hangs at its 200th call, which is after the first block and inside a later pass.
     parent = _start_parent(tmp_path, "fatal_call=200")
@@ -291,6 +292,7 @@ def gpt2(tmp_path_factory):
     return record(ROOT / "workloads" / "gpt2.py", lambda *_: folder / "recording", options)
 
 
+@pytest.mark.full
 def test_a_cache_that_grows_has_first_visits_and_revisits_and_no_pipelined_time(gpt2):
     timing = _case(gpt2, "decode").timing
 
@@ -299,6 +301,7 @@ def test_a_cache_that_grows_has_first_visits_and_revisits_and_no_pipelined_time(
     assert _case(gpt2, "prefill").timing.revisit is None
 
 
+@pytest.mark.full
 def test_the_profiled_windows_of_a_growing_cache_saw_first_visits(gpt2):
     laps = {record.name: record.lap for record in _case(gpt2, "decode").passes}
 

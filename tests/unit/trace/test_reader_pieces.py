@@ -171,6 +171,7 @@ def test_b1_memory_grows_with_the_columns_not_with_the_text(tmp_path: Path) -> N
     assert (peaks[1] - peaks[0]) / more_events < 600
 
 
+@pytest.mark.full
 def test_every_shared_trace_reads(shared_traces: Path) -> None:
     paths = sorted(shared_traces.rglob("*.json.gz"))
     assert len(paths) > 40
