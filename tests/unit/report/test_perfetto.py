@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reportgen.analysis.case import CaseInputs, analyze_with_step
 from reportgen.analysis.model import Where
 from reportgen.analysis.step_export import StepExport
