@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -92,21 +92,21 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
 
     with _saying_what_is_kept(places):
         recording = record(workload, place, options, wishes.progress)
-        wanted = _alternatives(recording, options, wishes)
-        recording = try_alternatives(recording, workload, wanted, wishes.progress)
-        return _report_recording(recording, recording.path.parent, "workload", wishes)
+        folder = recording.path.parent
+        if options.alternatives is None:
+            assembled = _assembled(recording, folder, "workload", wishes)
+            wanted = _suggested(assembled[0])
+        else:
+            assembled, wanted = None, {case.name: options.alternatives for case in recording.manifest.cases}
+        if any(wanted.values()):
+            recording, assembled = try_alternatives(recording, workload, wanted, wishes.progress), None
+        # What was analysed to see what to try is the report, where there was nothing to try.
+        return _report(assembled or _assembled(recording, folder, "workload", wishes), folder, wishes)
 
 
-def _alternatives(recording: Recording, options: RunOptions, wishes: Wishes) -> dict[str, tuple[str, ...]]:
-    """Return the alternatives to try of each case: those asked for, else those that its findings suggest."""
-    from reportgen.report.assemble import assemble_recording
-    from reportgen.report.model import ReportInput
-
-    names = {case.name: options.alternatives or () for case in recording.manifest.cases}
-    if options.alternatives is not None:
-        return names
-    given = ReportInput(kind="workload", path="")
-    report, _ = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
+def _suggested(report: Report) -> dict[str, tuple[str, ...]]:
+    """Return for each case the alternatives by which its findings can be measured."""
+    names: dict[str, tuple[str, ...]] = {case.name: () for case in report.cases}
     for finding in report.findings:
         if finding.case is not None:
             names[finding.case] = tuple(dict.fromkeys((*names[finding.case], *finding.tries)))
@@ -123,7 +123,7 @@ def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     _check_thresholds(wishes)
     _require_torch("running a script")
     run = run_script(request)
-    written = _report_recording(Recording.open(run.recording), run.recording.parent, "recording", wishes)
+    written = _report_recording(Recording.open(run.recording), run.recording.parent, wishes)
     failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
     return dataclasses.replace(written, failures=(*written.failures, *failed))
 
@@ -140,7 +140,7 @@ def render_recording(path: Path, wishes: Wishes) -> Written:
     home = recording.path.resolve()
     folder = home.parent if wishes.output is None else wishes.output / _name_of(home)
     _make_folder(folder)
-    return _report_recording(recording, folder, "recording", wishes)
+    return _report_recording(recording, folder, wishes)
 
 
 def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
@@ -155,7 +155,7 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
             raise UsageError("--memory goes with a trace file: a recording has its memory history inside")
         recording = open_recording(path)
         folder = _new_folder(parent, _name_of(recording.path.resolve()), wishes.now())
-        return _report_recording(recording, folder, "recording", wishes)
+        return _report_recording(recording, folder, wishes)
     return _report_trace(path, snapshot, parent, wishes)
 
 
@@ -200,17 +200,24 @@ def _stages(wishes: Wishes) -> Callable[[str], None]:
     return lambda text: wishes.progress(StageStarted(text=text))
 
 
-def _report_recording(recording: Recording, folder: Path, kind: str, wishes: Wishes) -> Written:
+def _report_recording(recording: Recording, folder: Path, wishes: Wishes) -> Written:
+    return _report(_assembled(recording, folder, "recording", wishes), folder, wishes)
+
+
+def _assembled(
+    recording: Recording, folder: Path, kind: Literal["workload", "recording"], wishes: Wishes
+) -> tuple[Report, list[StepExport]]:
     from reportgen.report.assemble import assemble_recording
     from reportgen.report.model import ReportInput
 
-    given = ReportInput(
-        kind="workload" if kind == "workload" else "recording",
-        path=_path_from(folder, recording.path),
-        command=recording.manifest.command,
-    )
-    report, steps = assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
-    failed = [case for case in report.cases if case.outcome == "failed"] if kind == "workload" else []
+    given = ReportInput(kind=kind, path=_path_from(folder, recording.path), command=recording.manifest.command)
+    return assemble_recording(recording, given, wishes.thresholds, _stages(wishes))
+
+
+def _report(assembled: tuple[Report, list[StepExport]], folder: Path, wishes: Wishes) -> Written:
+    """Write a report; the cases of a run of its own that failed are failures."""
+    report, steps = assembled
+    failed = [case for case in report.cases if case.outcome == "failed"] if report.input.kind == "workload" else []
     failures = tuple(f"{case.name} failed: {case.reason or 'no reason was recorded'}" for case in failed)
     return _write(report, steps, folder, failures, wishes)
 

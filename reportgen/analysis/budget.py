@@ -70,7 +70,7 @@ def compute_budget(
     else:
         explained = _explain_host(trace, covered)
     if timing is not None and timing.basis == "unprofiled" and timing.step_us is not None:
-        return _anchored(trace, explained, timing, timing.step_us)
+        return _anchored(explained, timing, timing.step_us)
     share = bound_share(explained.slots)
     return _assemble(explained, share, _Scale(basis="trace", step_us=covered.step_us))
 
@@ -152,9 +152,8 @@ class _Scale:
     notices: tuple[Notice, ...] = ()
 
 
-def _anchored(trace: Trace, explained: _Explained, timing: Timing, step_us: float) -> BudgetResult:
+def _anchored(explained: _Explained, timing: Timing, step_us: float) -> BudgetResult:
     """Bring the profiled steps to the unprofiled step: what the profiler added is taken out, by recorded events."""
-    del trace
     num, profiled_us = len(explained.covered.start_ns), explained.covered.step_us
     built = _shown_first_lap(explained, timing, step_us)
     if built is not None:

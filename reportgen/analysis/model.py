@@ -6,7 +6,7 @@ Field order is the order in report.json; CONTRACT of these names: `docs/report-j
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -30,21 +30,7 @@ BudgetPart = Literal[
     "profiler",
     "unexplained",
 ]
-BUDGET_PARTS: tuple[BudgetPart, ...] = (
-    "compute",
-    "communication",
-    "copy",
-    "launch",
-    "launch-call",
-    "turnaround",
-    "sync",
-    "input",
-    "allocator",
-    "build",
-    "stall",
-    "profiler",
-    "unexplained",
-)
+BUDGET_PARTS: tuple[BudgetPart, ...] = get_args(BudgetPart)
 WORK_PARTS: frozenset[BudgetPart] = frozenset({"compute", "communication", "copy"})
 Bound = Literal["compute", "memory", "latency"]
 MemoryCategory = Literal[
@@ -761,3 +747,13 @@ class CaseAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     autograd: AutogradWork | None = None  # None where no operator was recorded
     clocks: Clocks | None = None
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def step_us(self) -> float | None:
+        """The step's time as `timing` has it, None where none is known."""
+        return self.timing.step_us if self.timing else None
+
+    @property
+    def busy_us(self) -> float | None:
+        """How long the device is busy in a step, µs, None where that was not recorded."""
+        return self.device_time.busy_us_per_step if self.device_time else None

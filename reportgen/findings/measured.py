@@ -37,7 +37,7 @@ def with_measured_gain(draft: Draft, case: CaseAnalysis) -> Draft:
     One that was tried and did not help is said as evidence; the bound stays, for the fix may be made in other ways.
     """
     tried = [one for one in case.alternatives if one.name in draft.tries and one.outcome != "not-applicable"]
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not tried or not step_us:
         return draft
     faster = [one for one in tried if one.outcome == "faster" and one.step_us is not None]

@@ -34,7 +34,7 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
     Of a fix whose change is a limit only the upper bound is certain: there the gain stays one by the roofline. A
     replayed gain of 0 is an answer: the fix takes away what nobody waits for.
     """
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     bound, change = draft.gain, draft.change
     if replay is None or change is None or bound is None or not step_us:
         return draft

@@ -32,7 +32,7 @@ def order_fixes(
     """
     found = []
     for case in cases:
-        step_us = case.timing.step_us if case.timing else None
+        step_us = case.step_us
         mine = [finding for finding in findings if finding.case == case.name and _promises(finding)]
         if only:
             mine = sorted((one for one in mine if one.rule in only), key=lambda one: only.index(one.rule))

@@ -37,7 +37,7 @@ def without_device(context: Context) -> Verdict | None:
 
 def step_us_of(case: CaseAnalysis) -> float:
     """Return the step time, which `without_device` has made sure of."""
-    return (case.timing.step_us if case.timing else None) or 0.0
+    return case.step_us or 0.0
 
 
 def device_gain(case: CaseAnalysis, saved_us: float, expected_us: float, edit: str) -> Gain:

@@ -91,10 +91,10 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
 
 def _gain(context: Context, allocator: Allocator) -> Gain | None:
     case = context.case
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not step_us or allocator.cost_us_per_step is None:
         return None
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     return bounded_gain(
         step_us=step_us,
         cost_us=allocator.cost_us_per_step,

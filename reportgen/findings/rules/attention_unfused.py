@@ -59,7 +59,7 @@ def judge(context: Context) -> Verdict:
 
 def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
     case = context.case
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     # The host issues what is left of the step; fused attention is one activity.
     activities = (case.device_time.activities_per_step if case.device_time else None) or 0.0
     kept = 1 - (chain.activities_per_step - chain.count_per_step) / activities if activities else 1.0

@@ -47,7 +47,7 @@ def judge(context: Context) -> Verdict:
         return not_applicable("there is no device to copy to")
     if case.device_kind == "not-recorded":
         return not_evaluated("device activity was not recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not step_us:
         return not_evaluated("the step's time is not known")
     copies = _as_timed(case, [row for row in case.copies if row.direction in _WORDS])
@@ -73,7 +73,7 @@ def _as_timed(case: CaseAnalysis, copies: list[CopyRow]) -> list[CopyRow]:
 def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
     case = context.case
     pageable = row.memory == "pageable"
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     cost_us = row.exposed_us_per_step + (row.cost_us_per_step if pageable else 0.0)
     moved = fmt.size(row.bytes_per_step) if row.bytes_per_step is not None else "Data"
     place, way = place_of(row.source), _WORDS[row.direction]

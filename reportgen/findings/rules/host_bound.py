@@ -46,12 +46,12 @@ def judge(context: Context) -> Verdict:
         return not_applicable("there is no device to wait for the host")
     if case.device_kind == "not-recorded":
         return not_evaluated("device activity was not recorded")
-    launching, busy_us = case.launching, case.device_time.busy_us_per_step if case.device_time else None
+    launching, busy_us = case.launching, case.busy_us
     if launching is None or launching.host_low_us is None or launching.host_high_us is None or not busy_us:
         return not_evaluated("the host's time of a step is not known")
     if not launching.idle_is_certain:
         return not_evaluated("the device did work that was not recorded, or replayed graphs: idle time is uncertain")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if case.budget is None or step_us is None:
         return not_evaluated("the step's time is not known")
     low = Measured(

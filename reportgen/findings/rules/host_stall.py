@@ -39,7 +39,7 @@ def judge(context: Context) -> Verdict:
         return not_applicable("the host is the device")
     if case.device_kind == "not-recorded":
         return not_evaluated("device activity was not recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if case.gaps is None or not step_us:
         return not_evaluated("the step's waits are not known")
     limit = context.thresholds[SHARE.name]
@@ -55,7 +55,7 @@ def judge(context: Context) -> Verdict:
 
 def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
     case = context.case
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     library = _library_function(place.source)
     function = f"`{fmt.legible(place.source.function, 24)}`" if place.source else "One stretch of code"
     if library:

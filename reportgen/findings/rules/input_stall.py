@@ -35,7 +35,7 @@ def judge(context: Context) -> Verdict:
     case = context.case
     if case.device_kind == "not-recorded":
         return not_evaluated("device activity was not recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if case.budget is None or not step_us:
         return not_evaluated("the step's waits are not known")
     cost_us = part_us(case.budget, "input")
@@ -49,7 +49,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
     case = context.case
     places = [place for place in (case.gaps.places if case.gaps else ()) if place.cause == "input"]
     source = places[0].source if places else None
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     at = place_of(source)
     waiting = "the host" if case.device_kind == "host" else "the device"
     return Draft(

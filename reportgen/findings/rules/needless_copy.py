@@ -68,7 +68,7 @@ def judge(context: Context) -> Verdict:
 
 def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
     case = context.case
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     host_us = (case.launching.host_low_us if case.launching else None) or 0.0
     function = f"`{fmt.legible(chain.source.function, 16)}`" if chain.source else "The step"
     place, cost_us = place_of(chain.source), chain.removable_us_per_step

@@ -58,7 +58,7 @@ def judge(context: Context) -> Verdict:
     updates = [update for update in case.optimizer_updates if update.parameters_per_step]
     if not updates:
         return not_applicable("no optimizer's step was recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not step_us:
         return not_evaluated("the step's time is not known")
     limit = context.thresholds
@@ -88,7 +88,7 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
     case = context.case
     name, place = fmt.legible(update.name, 24), place_of(update.source)
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     launches = fmt.plural(update.activities_per_step, "launch", "launches")
     fused = update.name in _FUSED
     return Draft(

@@ -34,7 +34,7 @@ def judge(context: Context) -> Verdict:
     value, or for the first time on a path that the warm-up did not take. The time holds the profiler's share.
     """
     case = context.case
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not case.num_steps or not step_us:
         return not_evaluated("no step was recorded")
     limit = context.thresholds[SHARE.name]

@@ -39,7 +39,7 @@ def judge(context: Context) -> Verdict:
     case = context.case
     if not case.steps:
         return not_evaluated("no step was recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not step_us:
         return not_evaluated("the step's time is not known")
     limit = context.thresholds
@@ -63,7 +63,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
     timing = case.timing
     revisit_us = timing.revisit.median_us if timing and timing.revisit else None
     cost_us = step_us - revisit_us if revisit_us is not None and revisit_us < step_us else visit.excess_us_per_step
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     name = fmt.operator_name(visit.operator, 40)
     return Draft(
         title=f"Each new shape costs {fmt.shorten(case.name, 16)} {fmt.duration_of(cost_us, step_us)}",

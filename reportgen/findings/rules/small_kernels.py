@@ -65,7 +65,7 @@ def judge(context: Context) -> Verdict:
 def _draft(context: Context, short: float, activities: float, waits_us: float, step_us: float) -> Draft:
     case = context.case
     median_us = case.launching.median_activity_us if case.launching else None
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     runs = f"; their median runs {fmt.duration(median_us)}" if median_us is not None else ""
     return Draft(
         title=f"{fmt.count(short)} of {fmt.count(activities)} activities are shorter than a launch",

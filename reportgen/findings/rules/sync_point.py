@@ -39,7 +39,7 @@ def judge(context: Context) -> Verdict:
         return not_applicable("there is no device to wait for")
     if case.device_kind == "not-recorded":
         return not_evaluated("device activity was not recorded")
-    step_us = case.timing.step_us if case.timing else None
+    step_us = case.step_us
     if not step_us or case.device_time is None:
         return not_evaluated("the step's time is not known")
     groups = _by_place(case.syncs.items)
@@ -67,7 +67,7 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
     dearest = max(group, key=lambda sync: sync.cost_us_per_step)
     count = sum(sync.count_per_step for sync in group)
     blocked_us = sum(sync.blocked_us_per_step for sync in group)
-    busy_us = (case.device_time.busy_us_per_step if case.device_time else None) or 0.0
+    busy_us = case.busy_us or 0.0
     caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.legible(dearest.call, 24)
     place = place_of(dearest.source)
     part = part_us(case.budget, "sync") if case.budget else None

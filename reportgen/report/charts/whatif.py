@@ -97,7 +97,7 @@ def whatif_chart(case: CaseAnalysis, fixes: Sequence[Fix], *, works_after_us: fl
 
     `works_after_us` is how long the device works in the step that is left, where it is known.
     """
-    step_us = case.budget.step_us if case.budget else case.timing.step_us if case.timing else None
+    step_us = case.budget.step_us if case.budget else case.step_us
     if not step_us or not fixes:
         return None
     sheet = _read(case, step_us, fixes, works_after_us)

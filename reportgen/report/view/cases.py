@@ -35,7 +35,7 @@ def work_us(case: CaseAnalysis) -> float | None:
     """Return how long the device, or the host in its place, works in a step."""
     if case.budget is not None:
         return sum(row.us_per_step for row in case.budget.parts if row.name in WORK_PARTS)
-    return case.device_time.busy_us_per_step if case.device_time else None
+    return case.busy_us
 
 
 def is_profiled(case: CaseAnalysis) -> bool:

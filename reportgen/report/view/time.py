@@ -137,7 +137,7 @@ def _distortion(report: Report) -> Table | None:
     if not told:
         return None
     columns = [
-        tables.times([case.timing.step_us if case.timing else None for case in told], unit="ms"),
+        tables.times([case.step_us for case in told], unit="ms"),
         tables.times([case.timing.profiled_step_us.timeline if case.timing else None for case in told], unit="ms"),
         tables.times([case.timing.profiled_step_us.detail if case.timing else None for case in told], unit="ms"),
     ]
