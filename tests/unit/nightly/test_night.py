@@ -1,5 +1,6 @@
 import fcntl
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,8 @@ WORSE = night([night_case(mm_us=130.0)])
 
 
 @pytest.fixture
-def nights(tmp_path):
-    return Nights(tmp_path)
+def nights(tmp_path, store_url):
+    return Nights(tmp_path, store_url)
 
 
 def test_unchanged_nights_raise_no_alarm_and_are_measured_once(nights):
@@ -72,6 +73,11 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     third = nights.run(slow, slow)
     assert third.verdict == "worse"
     assert "since 2026-01-13" in third.workloads[0].told[0].text
+    # Compared with the last night before it came, the twelfth, not with yesterday's, which was as slow.
+    compared = json.loads((nights.folder / third.workloads[0].folder / "comparison.json").read_bytes())
+    assert Path(compared["base"]["path"]).name == "gpt2-11-12"
+    (row,) = [row for row in compared["cases"][0]["differences"] if row["quantity"] == "step_time"]
+    assert "between 12 nights" in row["reason"]
 
 
 def test_a_workload_that_fails_costs_only_itself(nights):
@@ -139,7 +145,7 @@ def test_old_nights_are_forgotten(nights):
     nights.day = 800
     nights.run(history_days=730)
 
-    store = open_store(nights.folder / "history.sqlite")
+    store = open_store(nights.store)
     assert [night.started_at[:4] for night in store.nights()] == ["2028"]
     store.close()
 
