@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.history import wording
 from reportgen.history.comparability import series_key
-from reportgen.history.quantities import QUANTITIES, Quantity
+from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, crowding, step_time
 from reportgen.history.series import Reading, night_value, read_last
 from reportgen.history.store.history import History
 from reportgen.history.store.rows import Judgement, SeriesPoint
@@ -28,7 +28,15 @@ def judge_case(history: History, night_id: int, report: Report, case: CaseAnalys
         points = history.series(key, quantity.name, HORIZON, night_id)
         if points and points[-1].night_id == night_id:
             found.append(_judge_quantity(quantity, points))
+    if (reason := crowding(case)) is not None:
+        found.append(_not_judged(step_time(case), reason))
     return found + _judge_findings(history, night_id, key, report)
+
+
+def _not_judged(step_us: float | None, reason: str) -> Judgement:
+    quantity = BY_NAME["step_time"]
+    text = f"{quantity.label} {quantity.text(step_us)}, not judged: {reason}"
+    return Judgement(quantity.name, "not-comparable", None, None, None, None, text)
 
 
 def reduced(points: Sequence[SeriesPoint], quantity: Quantity) -> list[float]:

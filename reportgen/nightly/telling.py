@@ -84,5 +84,5 @@ def _moved(difference: ReportDifference | None) -> dict[str, tuple[str, ...]]:
 
 
 def waiting(judged: Mapping[str, Sequence[Judgement]]) -> tuple[str, ...]:
-    """Return the figures that need more nights, a line each."""
-    return tuple(f"{case}: {row.text}" for case, rows in judged.items() for row in rows if row.needs_nights is not None)
+    """Return the figures that tonight could not decide, a line each: they need more nights, or a host that is free."""
+    return tuple(f"{case}: {row.text}" for case, rows in judged.items() for row in rows if row.is_open)

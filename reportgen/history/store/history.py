@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from reportgen.history.comparability import device_name, is_throttled, series_key
-from reportgen.history.quantities import figures
+from reportgen.history.quantities import crowding, figures
 from reportgen.history.store import schema
 from reportgen.history.store.reading import Reader
 from reportgen.history.store.rows import Judgement, NightRow
@@ -152,7 +152,9 @@ def _insert_cases(connection: sa.Connection, report_id: int, report: Report) -> 
             throttled=int(is_throttled(report, case)),
         )
         values = [
-            {"case_id": numbers[case.name], "quantity": name, "value": value} for name, value in figures(case).items()
+            {"case_id": numbers[case.name], "quantity": name, "value": value}
+            for name, value in figures(case).items()
+            if name != "step_time" or crowding(case) is None
         ]
         if values:
             connection.execute(sa.insert(schema.figures), values)

@@ -6,7 +6,7 @@ import pytest
 
 from reportgen.errors import RunFailed, UsageError
 from reportgen.history.store import open_store
-from tests.night_builder import night, night_case
+from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
 from tests.unit.nightly.nights import Nights
 
@@ -78,6 +78,22 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     assert Path(compared["base"]["path"]).name == "gpt2-11-12"
     (row,) = [row for row in compared["cases"][0]["differences"] if row["quantity"] == "step_time"]
     assert "between 12 nights" in row["reason"]
+
+
+def test_a_night_whose_cores_others_had_is_said_and_is_no_part_of_the_level(nights):
+    crowded = night([night_case(timing=timed(*[9000.0] * 20, starved_us=[4000.0] * 20))])
+    nights.run()
+    for _ in range(12):
+        summary = nights.run(crowded)
+
+    assert summary.verdict == "no change"
+    assert not summary.workloads[0].measured_again
+    (said,) = summary.workloads[0].waiting
+    assert said.replace("\u00a0", " ") == (
+        "prefill: step time 9.00 ms, not judged: others had the cores: 0 of 20 steps ran undisturbed"
+    )
+    assert "ran undisturbed" in (nights.folder / "index.html").read_text()
+    assert nights.run().workloads[0].waiting == ()
 
 
 def test_a_workload_that_fails_costs_only_itself(nights):
