@@ -8,7 +8,7 @@ from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import unseen_device
 from reportgen.findings.model import Evidence
-from reportgen.findings.places import place_of
+from reportgen.findings.places import are_same_function, place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SHARE = Threshold(
@@ -102,11 +102,7 @@ def _action(at: str, library: str | None) -> str:
 def _drained(context: Context, place: WaitPlace) -> tuple[Evidence, ...]:
     """Say what emptied the queue before the stall: a wait for the device in the same function."""
     source = place.source
-    waits = [
-        sync
-        for sync in context.case.syncs.items
-        if source and sync.source and (sync.source.file, sync.source.function) == (source.file, source.function)
-    ]
+    waits = [sync for sync in context.case.syncs.items if are_same_function(sync.source, source)]
     if not waits:
         return ()
     first = max(waits, key=lambda sync: sync.count_per_step)
