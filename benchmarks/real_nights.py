@@ -140,7 +140,7 @@ def show_noise(noises: Sequence[CaseNoise]) -> None:
     print("\n| case | figure | nights | least | median | most | between nights | within a night |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for noise in noises:
-        text = BY_NAME[noise.quantity].text  # type: ignore[index]
+        text = BY_NAME[noise.quantity].text
         figures = (min(noise.nights), statistics.median(noise.nights), max(noise.nights))
         within = "" if noise.within is None else f"{noise.within:.1%}"
         cells = (
