@@ -1,0 +1,71 @@
+"""How long a step takes, and what each profiled step looked like."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from reportgen.analysis.model.budget import BudgetPart
+from reportgen.recording import StepMode
+
+
+class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """Step times of one kind; `samples_us` in the order they were taken.
+
+    `starved_us` says of each sample how long the program's threads stood ready while others had the cores, added up;
+    it is empty where the system does not tell.
+    """
+
+    median_us: float
+    p5_us: float
+    p95_us: float
+    min_us: float
+    max_us: float
+    num_samples: int
+    samples_us: tuple[float, ...]
+    settled: bool = True
+    starved_us: tuple[float, ...] = ()
+
+
+class ProfiledStep(msgspec.Struct, frozen=True, kw_only=True):
+    """The same step under the profiler's passes (median); what the profiler does to it."""
+
+    timeline: float | None = None
+    detail: float | None = None
+
+
+class Throughput(msgspec.Struct, frozen=True, kw_only=True):
+    """Work done per second of unprofiled step time."""
+
+    value: float
+    unit: Literal["tokens/s", "samples/s", "steps/s"]
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a step takes. `basis` is "trace" where no unprofiled timing exists."""
+
+    step_us: float | None
+    mode: StepMode
+    basis: Literal["unprofiled", "trace"]
+    pipelined: StepTimes | None = None
+    drained: StepTimes | None = None
+    first_step_us: float | None = None
+    revisit: StepTimes | None = None
+    profiled_step_us: ProfiledStep = ProfiledStep()
+    throughput: Throughput | None = None
+
+
+class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One profiled step. `interval_us` runs from the previous completion to this one."""
+
+    index: int
+    interval_us: float | None
+    host_us: float
+    device_us: float | None
+    activities: int | None
+    settling: bool
+    outlier: bool
+    # Of an outlier: the budget part that lies furthest above its median over the other steps, and by how much.
+    differs_in: BudgetPart | None = None
+    differs_by_us: float | None = None

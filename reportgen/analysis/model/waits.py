@@ -1,0 +1,64 @@
+"""The device's waits: by cause, by place, one by one, and those that the program asks for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reportgen.analysis.model.budget import BudgetPart
+from reportgen.analysis.model.values import Source, Where
+
+
+class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of one cause."""
+
+    cause: BudgetPart
+    us_per_step: float
+
+
+class WaitPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of one cause that one function (and operator, where the cause is a call in it) is answerable for."""
+
+    cause: BudgetPart
+    operator: str | None
+    source: Source | None
+    us_per_step: float  # on the scale of the budget: without the profiler's share
+    count_per_step: float  # stretches of waiting, as the trace shows them
+    # In how many of the steps that the budget covers it occurs.
+    num_steps: int
+    where: Where | None = None  # the longest of them
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch in which no stream of the device worked, as the trace shows it (profiler's cost included)."""
+
+    duration_us: float
+    step: int
+    cause: BudgetPart
+    operator: str | None
+    source: Source | None
+    where: Where | None
+
+
+class Gaps(msgspec.Struct, frozen=True, kw_only=True):
+    """The device's waits; `items` are the longest."""
+
+    count_per_step: float
+    us_per_step: float
+    # Gaps shorter than this are launch latency of this very trace and are not listed.
+    threshold_us: float | None = None
+    causes: tuple[CauseRow, ...] = ()
+    # Waits summed per cause and function, largest first.
+    places: tuple[WaitPlace, ...] = ()
+    items: tuple[Gap, ...] = ()
+
+
+class Sync(msgspec.Struct, frozen=True, kw_only=True):
+    """A wait for the device that the program asked for; `cost` is the whole: drain and refill."""
+
+    call: str
+    operator: str | None
+    count_per_step: float
+    blocked_us_per_step: float
+    cost_us_per_step: float
+    source: Source | None
+    where: Where | None
