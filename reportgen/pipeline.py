@@ -99,7 +99,8 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
         else:
             assembled, wanted = None, {case.name: options.alternatives for case in recording.manifest.cases}
         if any(wanted.values()):
-            recording, assembled = try_alternatives(recording, workload, wanted, wishes.progress), None
+            recording = try_alternatives(recording, workload, wanted, wishes.progress, options.timeout_s)
+            assembled = None
         # What was analysed to see what to try is the report, where there was nothing to try.
         return _report(assembled or _assembled(recording, folder, "workload", wishes), folder, wishes)
 

@@ -15,10 +15,12 @@ from reportgen.analysis.model import WORK_PARTS
 from reportgen.report import wording
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
+from reportgen.report.view.checklist import rules_sentence
 from reportgen.report.view.figures import case_figures, chosen_times
-from reportgen.report.view.findings import clip, rules_sentence, view_top
+from reportgen.report.view.finding_texts import clip
 from reportgen.report.view.head import view_head, view_notices, view_sureness
 from reportgen.report.view.medium import page
+from reportgen.report.view.top import view_top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,9 @@ import dataclasses
 from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes
 from reportgen.report.model import Report
-from reportgen.report.view import cases, findings, tables
+from reportgen.report.view import cases, tables
+from reportgen.report.view.checklist import rules_sentence
+from reportgen.report.view.finding_texts import clip, method_words, step_before
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
@@ -25,9 +27,9 @@ def view_actions(report: Report, medium: Medium) -> Actions:
     """Return the findings that ask for something, in their order."""
     faults = cases.faults(report)
     if not faults:
-        return Actions(table=None, sentence=f"Nothing to do: {findings.rules_sentence(report)}", tried=_tried(report))
+        return Actions(table=None, sentence=f"Nothing to do: {rules_sentence(report)}", tried=_tried(report))
     unit, size = cases.step_unit(report.cases)
-    before = [findings.step_before(report, finding) for finding in faults]
+    before = [step_before(report, finding) for finding in faults]
     after = [finding.gain.step_after_us if finding.gain else None for finding in faults]
     columns = [
         tables.figures([fmt.number(v / size) if v is not None else fmt.NOT_EVALUATED for v in values], values)
@@ -38,10 +40,10 @@ def view_actions(report: Report, medium: Medium) -> Actions:
             cells=(
                 Cell(text=finding.id, strong=True, href=f"#{finding.id}"),
                 Cell(text=cases.label(finding.case)),
-                Cell(text=findings.clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
+                Cell(text=clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
-                Cell(text=findings.method_words(finding.gain)),
+                Cell(text=method_words(finding.gain)),
                 Cell(text=finding.confidence),
             )
         )

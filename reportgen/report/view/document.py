@@ -10,7 +10,7 @@ from reportgen.report.verdict import VerdictText, verdict
 from reportgen.report.view.actions import Actions, view_actions
 from reportgen.report.view.drawings import Drawings
 from reportgen.report.view.figures import KeyFigures, view_figures
-from reportgen.report.view.findings import Findings, Top, view_findings, view_top
+from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.fixes import TITLE as FIXES_TITLE
 from reportgen.report.view.fixes import CaseFixes, view_fixes
 from reportgen.report.view.head import Head, Sureness, view_head, view_notices, view_sureness
@@ -25,6 +25,7 @@ from reportgen.report.view.sources import MISSING as NO_SOURCES
 from reportgen.report.view.sources import view_sources
 from reportgen.report.view.tables import Table
 from reportgen.report.view.time import Time, view_time
+from reportgen.report.view.top import Top, view_top
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from reportgen.recording import Device
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
-from reportgen.report.view.findings import rules_sentence
+from reportgen.report.view.checklist import rules_sentence
 from reportgen.report.view.head import all_notices
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table

@@ -19,12 +19,18 @@ LOG_NAME = "alternatives.txt"
 
 
 def try_alternatives(
-    recording: Recording, workload: Path, names: Mapping[str, Sequence[str]], progress: Progress = ignore
+    recording: Recording,
+    workload: Path,
+    names: Mapping[str, Sequence[str]],
+    progress: Progress = ignore,
+    timeout_s: float | None = None,
 ) -> Recording:
     """Try for each case (by name) the alternatives `names` gives it, and write what became of them into the manifest.
 
-    Each runs in a process of its own: one that crashes, hangs or runs out of memory costs only itself.
+    Each runs in a process of its own: one that crashes, hangs or runs out of memory costs only itself. One that is not
+    done after `LIMIT_S`, or after `timeout_s` where that is less, is ended.
     """
+    limit_s = LIMIT_S if timeout_s is None else min(LIMIT_S, timeout_s)
     manifest = recording.manifest
     for number, case in enumerate(manifest.cases):
         wanted = names.get(case.name, ())
@@ -33,7 +39,7 @@ def try_alternatives(
         progress(PassStarted(case=case.name, name="alternatives"))
         start = time.monotonic()
         for name in wanted:
-            tried = _attempt(case, name, workload, recording.path / case.folder / LOG_NAME)
+            tried = _attempt(case, name, workload, recording.path / case.folder / LOG_NAME, limit_s)
             case = _with_alternative(case, tried, time.monotonic() - start)
             cases = (*manifest.cases[:number], case, *manifest.cases[number + 1 :])
             manifest = msgspec.structs.replace(manifest, cases=cases)
@@ -44,7 +50,7 @@ def try_alternatives(
     return Recording(path=recording.path, manifest=manifest)
 
 
-def _attempt(case: RecordedCase, name: str, workload: Path, log: Path) -> RecordedAlternative:
+def _attempt(case: RecordedCase, name: str, workload: Path, log: Path, limit_s: float) -> RecordedAlternative:
     request = AlternativeRequest(
         workload=str(workload),
         case=CaseWords(name=case.name, phase=case.phase, parameters=case.parameters),  # type: ignore[arg-type]
@@ -53,12 +59,12 @@ def _attempt(case: RecordedCase, name: str, workload: Path, log: Path) -> Record
     )
     with Child(request, log) as child:
         try:
-            for message in child.messages(LIMIT_S):
+            for message in child.messages(limit_s):
                 if isinstance(message, AlternativeTried):
                     return message.alternative
             reason = child.verdict() or "its process ended early"
         except TimedOut:
-            reason = f"not done after {LIMIT_S:g} s, the limit of one alternative"
+            reason = f"not done after {limit_s:g} s, the limit of one alternative"
     return RecordedAlternative(name=name, outcome="failed", reason=reason)
 
 

@@ -9,7 +9,7 @@ from reportgen import formatting as fmt
 from reportgen.findings.ranking import rank
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
-from reportgen.report.view.findings import clip, gain_text
+from reportgen.report.view.finding_texts import clip, gain_text
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 

@@ -86,6 +86,7 @@ def test_what_has_no_subject_is_not_applicable(name: str) -> None:
 
 WORKLOAD = """
 import os
+import time
 import torch
 from reportgen import Case, Step, Workload
 
@@ -96,9 +97,20 @@ def build(case, device):
 def crash(case, device):
     os._exit(7)
 
+def hang(case, device):
+    time.sleep(600)
+
+def greedy(case, device):
+    step = build(case, device)
+    return Step(lambda: step.model(torch.zeros(2**50, 32)), model=step.model)
+
+def wrong(case, device):
+    step = build(case, device)
+    return Step(lambda: 2 * step.run(), model=step.model)
+
 WORKLOAD = Workload(
     name="small", description="one linear layer", cases=(Case("one", phase="forward"),), build=build,
-    variants={"same": build, "crash": crash},
+    variants={"same": build, "crash": crash, "hang": hang, "greedy": greedy, "wrong": wrong},
 )
 """
 
@@ -125,6 +137,23 @@ def test_each_alternative_costs_only_itself(recording: tuple[Recording, Path]) -
     again = Recording.open(recorded.path).manifest.cases[0]
     assert {one.name for one in again.alternatives} == set(tried)
     assert again.pass_record("alternatives") is not None
+
+
+def test_one_that_hangs_or_wants_all_memory_costs_only_itself_and_wrong_results_are_said(
+    recording: tuple[Recording, Path],
+) -> None:
+    recorded, workload = recording
+    names = {"one": ("variant:hang", "variant:greedy", "variant:wrong")}
+    after = try_alternatives(recorded, workload, names, timeout_s=20.0)
+    tried = {one.name: one for one in after.manifest.cases[0].alternatives}
+
+    assert tried["variant:hang"].outcome == "failed"
+    assert tried["variant:hang"].reason == "not done after 20 s, the limit of one alternative"
+    assert tried["variant:greedy"].outcome == "failed"
+    assert "memory" in (tried["variant:greedy"].reason or "")
+    # Twice the output: off by all of its norm. Its time is measured all the same.
+    assert tried["variant:wrong"].max_relative_difference == pytest.approx(1.0)
+    assert tried["variant:wrong"].outcome in ("faster", "slower", "within-noise")
 
 
 def test_every_name_of_the_closed_list_has_its_edit() -> None:
