@@ -1,0 +1,97 @@
+"""The one place where numbers become words: rounding, units, plurals, names.
+
+Every function takes what analysis returns (µs, bytes, shares 0..1, counts) and gives text for a document. A value
+that is `None`, infinite or no number reads "not recorded", never 0 and never "nan". Rounding is half up on the shortest
+decimal that names the float, so 9.995 reads 10.0, as a reader would round it. Why the package lies this low:
+`docs/decisions/0001-formatting-below-findings.md`.
+"""
+
+from reportgen.formatting.columns import Column, column, hidden_digits, size_column, time_column
+from reportgen.formatting.names import NAMELESS, code_place, legible, operator_name, shapes, shorten
+from reportgen.formatting.numbers import (
+    MAX_DECIMALS,
+    MINUS,
+    NBSP,
+    NOT_EVALUATED,
+    NOT_RECORDED,
+    THIN,
+    TIMES,
+    Number,
+    count,
+    fixed,
+    is_number,
+    number,
+)
+from reportgen.formatting.units import (
+    BYTE_UNITS,
+    ENERGY_UNITS,
+    TIME_UNITS,
+    byte_rate,
+    bytes_unit,
+    change,
+    duration,
+    duration_of,
+    energy,
+    factor,
+    flop_rate,
+    quantity,
+    share,
+    size,
+    spread,
+    step_time,
+    step_unit,
+    time_unit,
+)
+from reportgen.formatting.words import date, listing, noun, part, plural, sentence_start, spelled, times
+
+__all__ = [
+    "BYTE_UNITS",
+    "ENERGY_UNITS",
+    "MAX_DECIMALS",
+    "MINUS",
+    "NAMELESS",
+    "NBSP",
+    "NOT_EVALUATED",
+    "NOT_RECORDED",
+    "THIN",
+    "TIMES",
+    "TIME_UNITS",
+    "Column",
+    "Number",
+    "byte_rate",
+    "bytes_unit",
+    "change",
+    "code_place",
+    "column",
+    "count",
+    "date",
+    "duration",
+    "duration_of",
+    "energy",
+    "factor",
+    "fixed",
+    "flop_rate",
+    "hidden_digits",
+    "is_number",
+    "legible",
+    "listing",
+    "noun",
+    "number",
+    "operator_name",
+    "part",
+    "plural",
+    "quantity",
+    "sentence_start",
+    "shapes",
+    "share",
+    "shorten",
+    "size",
+    "size_column",
+    "spelled",
+    "spread",
+    "step_time",
+    "step_unit",
+    "time_column",
+    "time_unit",
+    "times",
+]
