@@ -106,3 +106,4 @@ class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None = None
     threshold: float | None = None
     unit: str | None = None
+    thresholds: dict[str, float] = {}  # every number that decides it, by name, as it was in force

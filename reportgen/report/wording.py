@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.analysis.model import BudgetPart
+from reportgen.analysis.model import BudgetPart, Memory
 from reportgen.findings.model import Confidence, RuleOutcome, Severity
 from reportgen.recording import PassName
 
@@ -104,3 +104,8 @@ LIMITS: tuple[str, ...] = (
 def part_label(part: BudgetPart) -> str:
     """Return the name of a budget part as documents print it."""
     return PART_LABELS.get(part, part)
+
+
+def pass_of_curve(memory: Memory) -> str:
+    """Return the pass of an own run that the curve of allocated bytes is of."""
+    return "memory pass" if memory.curve is not None and memory.curve.basis == "snapshot" else "detail pass"
