@@ -115,4 +115,5 @@ def _finding(rule: Rule, case: CaseAnalysis, draft: Draft) -> Finding:
         merged=draft.merged,
         tries=draft.tries,
         change=draft.change,
+        statement=draft.statement,
     )

@@ -43,7 +43,7 @@ def order_fixes(
 
 def _promises(finding: Finding) -> bool:
     gain = finding.gain
-    return gain is not None and gain.step_after_us is not None and gain.resource != "memory"
+    return gain is not None and gain.step_after_us is not None and gain.resource != "memory" and gain.base == "step"
 
 
 class _Sequencer:

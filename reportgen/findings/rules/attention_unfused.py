@@ -20,6 +20,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
+from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import step_us_of, without_device
 
 SHARE = Threshold(
@@ -74,7 +75,7 @@ def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"{fmt.times(chain.count_per_step)} a step{f' {place}' if place else ''}: product, "
-                f"softmax of {scores}, product, in {links} ({fmt.plural(case.num_steps, 'step')})",
+                f"softmax of {scores}, product, in {links} ({recorded_steps(case)})",
                 value=chain.count_per_step,
                 unit="per step",
             ),

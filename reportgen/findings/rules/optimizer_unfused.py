@@ -20,6 +20,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
+from reportgen.findings.samples import recorded_steps
 
 PER_PARAMETER = Threshold(
     name="per-parameter",
@@ -97,7 +98,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
             Evidence(
                 text=f"{fmt.plural(update.activities_per_step, 'activity', 'activities')} a step update "
                 f"{fmt.plural(update.parameters_per_step, 'parameter')}{f' {place}' if place else ''} "
-                f"({fmt.plural(case.num_steps, 'step')})",
+                f"({recorded_steps(case)})",
                 value=update.activities_per_step,
                 unit="per step",
             ),

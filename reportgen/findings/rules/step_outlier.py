@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import statistics
+from typing import Literal
+
+import msgspec
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Timing
@@ -63,13 +66,19 @@ def _samples(context: Context) -> tuple[float, ...]:
 def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: list[float], cost_us: float) -> Draft:
     # The median step has nothing to gain from rare ones; the mean has.
     mean_us = statistics.fmean(samples)
+    gain = bounded_gain(
+        step_us=mean_us, cost_us=min(cost_us, mean_us), floor_us=0.0, resource="both", edit="remove the slow steps"
+    )
+    # The step of a trace is a mean already.
+    base: Literal["step", "mean-step"] = "mean-step" if timing.basis == "unprofiled" else "step"
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
     return Draft(
         title=f"{_ratio(slow, samples)} {_verb(slow)} up to {fmt.step_time(max(slow))}",
         evidence=(
             Evidence(
                 text=f"{_ratio(slow, samples)} ({how}) {_verb(slow)} "
-                f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}",
+                f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}, "
+                f"the mean {fmt.step_time(mean_us)}",
                 value=max(slow),
                 unit="us",
             ),
@@ -80,9 +89,7 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
         "`gc.freeze()` after the warm-up and with the process pinned to its cores.",
         verify=f"{context.check_command()}: the longest steps must come down to the median.",
         confidence="low",
-        gain=bounded_gain(
-            step_us=mean_us, cost_us=min(cost_us, mean_us), floor_us=0.0, resource="both", edit="remove the slow steps"
-        ),
+        gain=msgspec.structs.replace(gain, base=base),
         identity=("steps",),
     )
 

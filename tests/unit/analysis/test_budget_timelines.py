@@ -210,6 +210,7 @@ def test_what_follows_the_last_launch_of_one_step_alone_is_no_stall(read: Read) 
     assert lengths(result)["launch"] == 561 + 61 + 2 * 9 * 1
     assert "stall" not in lengths(result)
 
+
 def test_input_counts_where_the_device_waits_for_it(read: Read) -> None:
     loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
     late = read(op(loader, 0, 200), launch(210, 2, 1), kernel(215, 10, 1))
