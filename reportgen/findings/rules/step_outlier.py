@@ -99,14 +99,19 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
             ),
         ),
         mechanism="Steps of the same work differ in what happens beside them: garbage collection, a growing "
-        "allocator, another process. The per-step table says which part of the budget grew in recorded ones.",
-        action="Look at the slow steps in the per-step table; where the host is the cause, try the run with "
-        "`gc.freeze()` after the warm-up and with the process pinned to its cores.",
+        f"allocator, another process.{_recorded_ones(timing)}",
+        action="Try the run with `gc.freeze()` after the warm-up and with the process pinned to its cores; where slow "
+        "steps stay, look for another load on the machine.",
         verify=f"{context.check_command()}: the longest steps must come down to the median.",
         confidence="low",
         gain=msgspec.structs.replace(gain, base=base),
         identity=("steps",),
     )
+
+
+def _recorded_ones(timing: Timing) -> str:
+    """Say where the steps can be looked at; those of the timing pass were timed and nothing else."""
+    return "" if timing.basis == "unprofiled" else " The table of steps says which part of the budget grew."
 
 
 def _verb(slow: list[float]) -> str:

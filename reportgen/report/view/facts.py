@@ -56,10 +56,11 @@ def _fact(report: Report, members: list[Finding]) -> Fact:
             title=fmt.legible(finding.title, 80),
             evidence=evidence_text(report, finding.evidence[:_EVIDENCE_LINES]),
         )
+    ids = tuple(one.id for one in members)
     order = [case.name for case in report.cases]
     members = sorted(members, key=lambda one: order.index(one.case) if one.case in order else len(order))
     return Fact(
-        ids=tuple(one.id for one in members),
+        ids=ids,
         cases=_names(report, members),
         title=fmt.legible(_title([one.statement for one in members if one.statement]), 80),
         evidence=_evidence(report, members),
