@@ -110,6 +110,9 @@ class Samples(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[int, ...]
     # False where the medians of the blocks still drifted when the time for timing was used up.
     settled: bool = True
+    # During each sample, how long the program's threads stood ready while others had the cores, added up; empty where
+    # the system does not tell.
+    starved_us: tuple[float, ...] = ()
 
 
 class RecordedTiming(msgspec.Struct, frozen=True, kw_only=True):

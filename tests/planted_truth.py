@@ -36,6 +36,26 @@ FAULTS = (
     Fault(trace="h2d_pageable", rule="blocking-copy", function="step", kind="pageable"),
     Fault(trace="h2d_pinned", rule="blocking-copy", function="step", kind="exposed"),
 )
+# Of recordings whose cases are not called after rules: the case with the fault, its rule and its twin. A twin whose
+# traces were not kept says what its step takes, no more.
+RECORDED_PAIRS = {
+    "twins": (
+        ("sync-fault", "sync-point", "sync-fixed"),
+        ("stall-fault", "host-stall", "stall-fixed"),
+        ("graph-fault", "host-bound", "graph-fixed"),
+        ("product-fault", "gemm-misaligned", "product-fixed"),
+        ("copies-fault", "needless-copy", "copies-fixed"),
+        ("pageable-fault", "blocking-copy", "pageable-fixed"),
+        ("optimizer-fault", "optimizer-unfused", "optimizer-fixed"),
+        ("attention-fault", "attention-unfused", "attention-fixed"),
+    ),
+    "host-faults": (
+        ("stall-5", "host-stall", "stall-0"),
+        ("stall-1", "host-stall", "stall-0"),
+        ("item", "sync-point", None),  # stall-0 computes no number at all: it lacks more than the wait
+    ),
+    "memory-cases": (("naive-attention", "attention-unfused", None), ("naive-attention", "allocation-spike", None)),
+}
 # What may be said aloud of traces without a planted fault, and of the twins of others, because it is true of them.
 TRUE_OF_TWINS: dict[str, frozenset[str]] = {
     "clean_infer": frozenset(),
@@ -45,6 +65,15 @@ TRUE_OF_TWINS: dict[str, frozenset[str]] = {
     "cuda_graph": frozenset(),
     "cpu_only_trace": frozenset(),
 }
+# The same of twins in recorded pairs.
+TRUE_OF_PAIRED_TWINS: dict[str, frozenset[str]] = {
+    # Forty layers of 64 rows each run for 2 us and are launched every 20.
+    "stall-0": frozenset({"host-bound"}),
+    # Pinned and asynchronous, the copy is still on the stream that computes.
+    "blocking-copy-fixed": frozenset({"blocking-copy"}),
+    # The same blocks in other segments fill the device as much.
+    "fragmentation-fixed": frozenset({"near-capacity"}),
+}
 
 # Unprofiled steps of the same machine, ms: with the fault and in the twin that differs by its fix.
 REALISED_MS = {
@@ -53,3 +82,5 @@ REALISED_MS = {
     ("vocab_unaligned", "gemm-misaligned"): (13.20, 5.00),
     ("h2d_pageable", "blocking-copy"): (30.97, 9.70),
 }
+# Peaks of allocated bytes in the same traces: with the fault and in the twin.
+REALISED_BYTES = {("alloc_spike_naive_attn", "allocation-spike"): (6_948_208_640, 908_345_344)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from reportgen.analysis.model import ProfiledStep, StepTimes, Throughput, Timing
@@ -89,7 +90,9 @@ def _from_trace(steps: StepWindow, detail: StepWindow | None, recorded: Recorded
 def _summarize_samples(samples: Samples | None) -> StepTimes | None:
     if samples is None:
         return None
-    return summarize_times(samples.samples_us, settled=samples.settled)
+    times = summarize_times(samples.samples_us, settled=samples.settled)
+    told = times is not None and len(samples.starved_us) == times.num_samples
+    return msgspec.structs.replace(times, starved_us=samples.starved_us) if times is not None and told else times
 
 
 def summarize_times(samples_us: Sequence[float] | NDArray[np.float64], *, settled: bool = True) -> StepTimes | None:

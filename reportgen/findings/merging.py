@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from reportgen.findings.model import Gain, Severity
+from reportgen.findings.places import are_same_function
 from reportgen.findings.ranking import severity_of
 from reportgen.findings.rule import Draft, Rule
 
@@ -29,8 +30,7 @@ def _same_case(_: Draft, __: Draft) -> bool:
 
 
 def _same_function(keeper: Draft, absorbed: Draft) -> bool:
-    one, other = keeper.source, absorbed.source
-    return bool(one and other and (one.file, one.function) == (other.file, other.function))
+    return are_same_function(keeper.source, absorbed.source)
 
 
 def _same_operator(keeper: Draft, absorbed: Draft) -> bool:

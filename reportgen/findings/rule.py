@@ -40,6 +40,10 @@ class Context:
             return "record the trace again after the change, then `python -m reportgen analyze TRACE`"
         return f"`{self.rerun} --case {self.case.name}`"
 
+    def measured(self, threshold: Threshold, value: float) -> Measured:
+        """Return `value` beside what it is held against: the threshold as this report has it."""
+        return Measured(value=value, threshold=self.thresholds[threshold.name], unit=threshold.unit)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Draft:

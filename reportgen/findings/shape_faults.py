@@ -9,7 +9,6 @@ from reportgen.analysis.model import CaseAnalysis, Operator
 from reportgen.analysis.work_models.call import ITEM_BYTES
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Gain
-from reportgen.findings.rule import Context, Verdict, not_applicable, not_evaluated
 
 # Share of the step that a fault of shapes must cost to be worth a change.
 WORTHWHILE_SHARE = 0.03
@@ -21,22 +20,8 @@ ALIGNMENT_BYTES = 16
 ORDINARY_SHARE_OF_PEAK = 0.7
 
 
-def without_device(context: Context) -> Verdict | None:
-    """Return why nothing can be said of shapes, None where something can."""
-    case = context.case
-    if case.device_kind == "host":
-        return not_applicable("the work was done on the host")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
-    if case.timing is None or not case.timing.step_us:
-        return not_evaluated("the step time is not known")
-    if not case.coverage.shapes:
-        return not_evaluated("shapes were not recorded")
-    return None
-
-
 def step_us_of(case: CaseAnalysis) -> float:
-    """Return the step time, which `without_device` has made sure of."""
+    """Return the step time, which `unseen_shapes` has made sure of."""
     return case.step_us or 0.0
 
 

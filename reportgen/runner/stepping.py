@@ -9,6 +9,7 @@ import dataclasses
 from itertools import pairwise
 from typing import Any, Protocol
 
+from reportgen.runner.core_waits import CoreWaits
 from reportgen.workload import NUM_FIRST_VISITS, Step
 
 
@@ -36,10 +37,16 @@ class Clock(Protocol):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Block:
-    """Times of a block of steps run in a row: intervals between completions, and latencies from an idle device."""
+    """Times of a block of steps run in a row: intervals between completions, and latencies from an idle device.
+
+    `intervals_starved_us` and `latencies_starved_us` say how long the program's threads stood ready for a core
+    meanwhile, one value a time; they are empty where the system does not tell.
+    """
 
     intervals_us: tuple[float, ...] = ()
     latencies_us: tuple[float, ...] = ()
+    intervals_starved_us: tuple[float, ...] = ()
+    latencies_starved_us: tuple[float, ...] = ()
 
 
 class Stepper:
@@ -48,9 +55,10 @@ class Stepper:
     Where the step has a `before`, steps are counted through a lap and prepared on a drained device.
     """
 
-    def __init__(self, step: Step, clock: Clock) -> None:
+    def __init__(self, step: Step, clock: Clock, core_waits: CoreWaits | None = None) -> None:
         self.step = step
         self.clock = clock
+        self.core_waits = core_waits or CoreWaits()
         self.index = 0
         self.num_run = 0
         self._num_laps_begun = 1
@@ -96,16 +104,27 @@ class Stepper:
 
 def time_block(stepper: Stepper, num_steps: int) -> Block:
     """Run `num_steps` steps in each way that the case has a time for, and time them."""
-    if stepper.step.before is not None:
-        return Block(latencies_us=_latencies(stepper, num_steps))
-    if stepper.clock.is_synchronous:
-        return _host_block(stepper, num_steps)
-    return Block(intervals_us=_intervals(stepper, num_steps), latencies_us=_latencies(stepper, num_steps))
+    stepper.core_waits.watch()
+    try:
+        if stepper.step.before is not None:
+            return _latencies(stepper, num_steps)
+        if stepper.clock.is_synchronous:
+            return _host_block(stepper, num_steps)
+        intervals, latencies = _intervals(stepper, num_steps), _latencies(stepper, num_steps)
+    finally:
+        stepper.core_waits.close()
+    return dataclasses.replace(
+        intervals, latencies_us=latencies.latencies_us, latencies_starved_us=latencies.latencies_starved_us
+    )
 
 
-def _latencies(stepper: Stepper, num_steps: int) -> tuple[float, ...]:
+def _latencies(stepper: Stepper, num_steps: int) -> Block:
     """Time steps from the host's start on an idle device to the last completion."""
-    return tuple(time_step(stepper) for _ in range(num_steps))
+    totals, latencies = [stepper.core_waits.total_us()], []
+    for _ in range(num_steps):
+        latencies.append(time_step(stepper))
+        totals.append(stepper.core_waits.total_us())
+    return Block(latencies_us=tuple(latencies), latencies_starved_us=_differences(totals))
 
 
 def time_step(stepper: Stepper) -> float:
@@ -119,31 +138,49 @@ def time_step(stepper: Stepper) -> float:
     return clock.now_us() - start
 
 
-def _intervals(stepper: Stepper, num_steps: int) -> tuple[float, ...]:
+def _intervals(stepper: Stepper, num_steps: int) -> Block:
     """Time steps issued back to back: `num_steps` intervals between the completions of one step more.
 
     A step is complete when the device reaches the mark queued behind it, or at its end on the host if that is later.
     """
     clock = stepper.clock
     clock.start()
-    ends = []
+    ends, totals = [], []
     for _ in range(num_steps + 1):
         stepper.run()
         ends.append((clock.mark(), clock.now_us()))
+        totals.append(stepper.core_waits.total_us())
     clock.drain()
     completions = [max(clock.reached_us(mark), host_end) for mark, host_end in ends]
-    return tuple(later - earlier for earlier, later in pairwise(completions))
+    intervals = tuple(later - earlier for earlier, later in pairwise(completions))
+    return Block(intervals_us=intervals, intervals_starved_us=_differences(totals))
 
 
 def _host_block(stepper: Stepper, num_steps: int) -> Block:
-    """Time steps that are done when they return: one run gives both kinds of time."""
+    """Time steps that are done when they return: one run gives both kinds of time.
+
+    Between two steps nothing happens but that the waits for a core are read, which belongs to neither.
+    """
     clock = stepper.clock
-    spans = []
+    latencies, totals = [], [stepper.core_waits.total_us()]
     for _ in range(num_steps):
         start = clock.now_us()
         stepper.run()
-        spans.append((start, clock.now_us()))
+        latencies.append(clock.now_us() - start)
+        totals.append(stepper.core_waits.total_us())
+    starved = _differences(totals)
     return Block(
-        intervals_us=tuple(later - earlier for (_, earlier), (_, later) in pairwise(spans)),
-        latencies_us=tuple(end - start for start, end in spans),
+        intervals_us=tuple(latencies[1:]),
+        latencies_us=tuple(latencies),
+        intervals_starved_us=starved[1:],
+        latencies_starved_us=starved,
     )
+
+
+def _differences(totals: list[float | None]) -> tuple[float, ...]:
+    """Return how much was added between neighbours; nothing where a total is not known."""
+    known = [total for total in totals if total is not None]
+    if len(known) < len(totals):
+        return ()
+    # A watched thread that ended takes its waits along.
+    return tuple(max(0.0, later - earlier) for earlier, later in pairwise(known))

@@ -70,9 +70,9 @@ class Timekeeper:
         """Return all that was measured up to now."""
         return RecordedTiming(
             mode="drained" if self._stepper.is_drained else "pipelined",
-            pipelined=_samples([block.intervals_us for block in self._blocks]),
-            drained=_samples([block.latencies_us for block in self._blocks]),
-            revisit=_samples([block.latencies_us for block in self._later]),
+            pipelined=_samples([(block.intervals_us, block.intervals_starved_us) for block in self._blocks]),
+            drained=_samples([(block.latencies_us, block.latencies_starved_us) for block in self._blocks]),
+            revisit=_samples([(block.latencies_us, block.latencies_starved_us) for block in self._later]),
             conditions={name: list(column) for name, column in conditions.items()},
         )
 
@@ -97,13 +97,15 @@ class Timekeeper:
         return left is None or left >= schedule.block_steps(self.step_us) + _RESERVED_VISITS
 
 
-def _samples(blocks: Sequence[tuple[float, ...]]) -> Samples | None:
-    """Return the samples of `blocks`, or None where there are none."""
-    filled = [block for block in blocks if block]
+def _samples(blocks: Sequence[tuple[tuple[float, ...], tuple[float, ...]]]) -> Samples | None:
+    """Return the samples of `blocks`, each of times and waits for a core, or None where there are none."""
+    filled = [(times, starved) for times, starved in blocks if times]
     if not filled:
         return None
+    told = all(len(starved) == len(times) for times, starved in filled)
     return Samples(
-        samples_us=tuple(value for block in filled for value in block),
-        blocks=tuple(number for number, block in enumerate(filled) for _ in block),
-        settled=not schedule.is_drifting([statistics.median(block) for block in filled]),
+        samples_us=tuple(value for times, _ in filled for value in times),
+        blocks=tuple(number for number, (times, _) in enumerate(filled) for _ in times),
+        settled=not schedule.is_drifting([statistics.median(times) for times, _ in filled]),
+        starved_us=tuple(value for _, starved in filled for value in starved) if told else (),
     )

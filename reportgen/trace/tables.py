@@ -66,8 +66,9 @@ class TableBuilder:
         try:
             codes = [thread_of[key] for key in keys]
         except KeyError:
-            # The same thread may be written as a number here and as text there.
-            for process, thread in set(keys):
+            # The same thread may be written as a number here and as text there. They are numbered as they come, not by
+            # their hash, which differs from run to run: equal files make equal tables.
+            for process, thread in dict.fromkeys(keys):
                 thread_of[process, thread] = self.threads[str(process), str(thread)]
             codes = [thread_of[key] for key in keys]
         return np.array(codes, dtype=np.int32)

@@ -47,7 +47,7 @@ def small_kernels() -> Step:
 
 
 def attention() -> Step:
-    """Attend over 4096 tokens through PyTorch's plain composition, unless another backend is allowed."""
+    """Attend over 4096 tokens through the backend that PyTorch chooses."""
     query, key, value = (torch.randn(4, 16, 4096, 64, device=DEVICE, dtype=torch.float16) for _ in range(3))
 
     def run() -> object:
@@ -124,7 +124,7 @@ def test_each_backend_attends_alike(name: str) -> None:
     tried = Trial(attention(), clock_of(DEVICE), DEVICE, EDITS[name]()).run(name)
     print(name, tried.outcome, sorted(tried.original_us)[0], sorted(tried.changed_us)[0], tried.max_relative_difference)
 
-    assert (tried.outcome == "slower") == (name in {"sdpa-math", "sdpa-efficient"})
+    assert tried.outcome == "slower" or name != "sdpa-math"  # it writes the scores of every pair of tokens
     assert tried.max_relative_difference is not None
     assert tried.max_relative_difference <= 1e-2
 

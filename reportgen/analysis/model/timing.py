@@ -11,7 +11,11 @@ from reportgen.recording import StepMode
 
 
 class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
-    """Step times of one kind; `samples_us` in the order they were taken."""
+    """Step times of one kind; `samples_us` in the order they were taken.
+
+    `starved_us` says of each sample how long the program's threads stood ready while others had the cores, added up;
+    it is empty where the system does not tell.
+    """
 
     median_us: float
     p5_us: float
@@ -21,6 +25,7 @@ class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
     num_samples: int
     samples_us: tuple[float, ...]
     settled: bool = True
+    starved_us: tuple[float, ...] = ()
 
 
 class ProfiledStep(msgspec.Struct, frozen=True, kw_only=True):

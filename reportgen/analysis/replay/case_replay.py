@@ -122,7 +122,12 @@ def _edits_of(change: Change, targets: Targets) -> tuple[Edit, ...]:
             return (LaunchAsGraph(start_ns=start, end_ns=end),)
         case "remove-syncs":
             rows = targets.syncs(change.place)
-            return (RemoveSyncs(calls=rows),) if len(rows) else ()
+            if not len(rows):
+                return ()
+            # A number that stays on the device is not copied either, and nobody asks for it.
+            copies, start, end = targets.reads_of_numbers(rows)
+            read = (DropActivities(activities=copies), ShortenHost(start_ns=start, end_ns=end)) if len(start) else ()
+            return (RemoveSyncs(calls=rows), *read)
         case "hide-copies":
             copies = targets.copies(change.place)
             return (HideCopies(activities=copies),) if len(copies) else ()

@@ -11,6 +11,7 @@ from reportgen.analysis.budget_result import PART_CODE
 from reportgen.analysis.call_kinds import classify_calls
 from reportgen.analysis.first_visits import find_slow_visits
 from reportgen.analysis.host_causes import collect_host_causes
+from reportgen.analysis.links import follow
 from reportgen.analysis.replay.changes import group_key, place_key
 from reportgen.analysis.replay.pinning import pinned_durations_ns
 from reportgen.analysis.spans import covered, union
@@ -33,6 +34,8 @@ _CAUSES: dict[ChangeKind, BudgetPart] = {
     "keep-memory": "allocator",
     "build-once": "build",
 }
+# What `.item()`, `float(x)` and `if x` on a tensor call.
+_READS_A_NUMBER = frozenset({"aten::_local_scalar_dense", "aten::item", "aten::is_nonzero"})
 _OPTIMIZER_STEP = "Optimizer.step"
 _ON_DEVICE = (CopyDirection.NONE, CopyDirection.DEVICE_TO_DEVICE, CopyDirection.PEER_TO_PEER)
 
@@ -69,11 +72,20 @@ class Targets:
     optimizer_activities: Int64
     activity_call: Int32
     call_operator: Int32
+    reading_operator: Int32  # of each call: the outermost operator around it that reads a number, -1 outside any
     pinned_ns: Float64  # of each activity: how long it would take from pinned memory, if it is a copy
 
     def syncs(self, place: str | None) -> Int64:
         """Return the calls at `place` that wait for the device, None: everywhere."""
         return self.waiting_calls.at(place)[0]
+
+    def reads_of_numbers(self, calls: Int64) -> tuple[Int64, Int64, Int64]:
+        """Return the copies, and the spans of the operators, by which waiting `calls` read a number of the device."""
+        operators = np.unique(self.reading_operator[calls])
+        operators = operators[operators >= 0]
+        of_activity = np.where(self.activity_call >= 0, self.reading_operator[self.activity_call], -1)
+        copies = np.flatnonzero((of_activity >= 0) & np.isin(of_activity, operators))
+        return copies, self.operator_start_ns[operators], self.operator_end_ns[operators]
 
     def copies(self, place: str | None) -> Int64:
         """Return the copies between host and device launched at `place`, None: everywhere."""
@@ -143,6 +155,7 @@ def find_targets(attribution: Attribution, places: CasePlaces, budget: BudgetRes
         optimizer_activities=_optimizer_activities(trace),
         activity_call=activities.call,
         call_operator=trace.calls.operator,
+        reading_operator=_reading_operators(trace),
         pinned_ns=pinned_durations_ns(trace),
     )  # fmt: skip
 
@@ -151,6 +164,19 @@ def _waiting_calls(trace: Trace, places: CasePlaces) -> _Placed:
     kinds = classify_calls(trace)
     rows = np.flatnonzero(kinds.synchronizes | kinds.blocks_on_copy)
     return _Placed(start=rows, end=rows, place=_call_places(trace, places, rows))
+
+
+def _reading_operators(trace: Trace) -> Int32:
+    """Return of each call the outermost of nested operators that read one number of the device, -1 outside any."""
+    operators = trace.operators
+    named = np.array([name in _READS_A_NUMBER for name in trace.names] + [False], dtype=bool)
+    reads: Bool = named[operators.name]
+    outermost: Int32 = np.where(reads, np.arange(len(reads), dtype=np.int32), np.int32(-1))
+    for row in np.flatnonzero(reads).tolist():  # a parent stands before its children
+        parent = int(operators.parent[row])
+        if parent >= 0 and reads[parent]:
+            outermost[row] = outermost[parent]
+    return follow(trace.calls.operator, outermost)
 
 
 def _host_copies(trace: Trace, places: CasePlaces) -> _Placed:

@@ -12,7 +12,6 @@ from reportgen.findings.places import place_of
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -47,7 +46,7 @@ def judge(context: Context) -> Verdict:
     if allocator is None or allocator.churning_steps is None:
         return not_evaluated("runtime calls were not recorded")
     limit = context.thresholds[STEPS.name]
-    measured = Measured(value=float(allocator.churning_steps), threshold=limit, unit=STEPS.unit)
+    measured = context.measured(STEPS, float(allocator.churning_steps))
     if allocator.churning_steps >= limit:
         return fired(_draft(context, allocator), measured=measured)
     if not allocator.device_mallocs_per_step and not allocator.device_frees_per_step:

@@ -6,21 +6,11 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import AttentionChain
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
-from reportgen.findings.shape_faults import step_us_of, without_device
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.shape_faults import step_us_of
 
 SHARE = Threshold(
     name="share",
@@ -37,20 +27,13 @@ def judge(context: Context) -> Verdict:
 
     The products themselves remain in a fused kernel; what it spares is writing and reading the scores in between.
     """
-    verdict = without_device(context)
-    if verdict is not None:
-        return verdict
+    if unseen := unseen_shapes(context.case):
+        return unseen
     case, step_us = context.case, step_us_of(context.case)
     if not case.attention_chains:
         return not_applicable("no attention is written out as products and a softmax")
     limit = context.thresholds[SHARE.name]
-    if not step_us:
-        return not_evaluated("the step's time is not known")
-    worst = Measured(
-        value=max(chain.between_us_per_step for chain in case.attention_chains) / step_us,
-        threshold=limit,
-        unit=SHARE.unit,
-    )
+    worst = context.measured(SHARE, max(chain.between_us_per_step for chain in case.attention_chains) / step_us)
     slow = [chain for chain in case.attention_chains if chain.between_us_per_step >= limit * step_us]
     if slow:
         return fired(*(_draft(context, chain, step_us) for chain in slow), measured=worst)

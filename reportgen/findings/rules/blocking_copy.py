@@ -8,20 +8,10 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, CopyRow
 from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
 
 SHARE = Threshold(
     name="share",
@@ -43,18 +33,16 @@ def judge(context: Context) -> Verdict:
     part of what waits for their result.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("there is no device to copy to")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "there is no device to copy to"):
+        return unseen
     step_us = case.step_us
     if not step_us:
-        return not_evaluated("the step's time is not known")
+        return STEP_UNKNOWN
     copies = _as_timed(case, [row for row in case.copies if row.direction in _WORDS])
     if not copies:
         return not_applicable("nothing is copied between host and device inside a step")
     limit = context.thresholds[SHARE.name]
-    worst = Measured(value=max(row.exposed_us_per_step for row in copies) / step_us, threshold=limit, unit=SHARE.unit)
+    worst = context.measured(SHARE, max(row.exposed_us_per_step for row in copies) / step_us)
     dear = [row for row in copies if row.exposed_us_per_step >= limit * step_us]
     if dear:
         return fired(*(_draft(context, row, step_us) for row in dear), measured=worst)

@@ -8,7 +8,6 @@ from reportgen.findings.model import Evidence
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -44,9 +43,9 @@ def judge(context: Context) -> Verdict:
     held = {name: share for name, share in clocks.throttled.items() if share >= limit[SAMPLES.name]}
     fall = _fall(clocks)
     if held:
-        worst = Measured(value=max(held.values()), threshold=limit[SAMPLES.name], unit=SAMPLES.unit)
+        worst = context.measured(SAMPLES, max(held.values()))
         return fired(_draft(context, clocks, held), measured=worst)
-    measured = Measured(value=fall, threshold=limit[FALL.name], unit=FALL.unit)
+    measured = context.measured(FALL, fall)
     if fall >= limit[FALL.name]:
         return fired(_draft(context, clocks, held), measured=measured)
     return passed(f"the clock held over {fmt.plural(clocks.num_samples, 'reading')}", measured)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 FACTOR = Threshold(
     name="factor",
@@ -21,7 +21,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("the first step was not timed")
     first_us, step_us = timing.first_step_us, timing.step_us
     limit = context.thresholds[FACTOR.name]
-    measured = Measured(value=first_us / step_us, threshold=limit, unit=FACTOR.unit)
+    measured = context.measured(FACTOR, first_us / step_us)
     if measured.value < limit:
         return passed(f"the first step takes {fmt.factor(first_us, step_us)} the later ones", measured)
     case = context.case

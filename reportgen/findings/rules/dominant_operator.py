@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Operator
+from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
@@ -19,7 +20,7 @@ def judge(context: Context) -> Verdict:
     """Find the operator and signature with the most device time; without a device, with the most self host time."""
     case = context.case
     if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+        return DEVICE_UNRECORDED
     limit = context.thresholds[SHARE.name]
     unit = "of host time" if case.device_kind == "host" else SHARE.unit
     communication = {kernel.name for kernel in case.kernels.items if kernel.category == "communication"}

@@ -9,7 +9,6 @@ from reportgen.findings.model import Evidence, Gain
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -46,7 +45,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("no memory snapshot was recorded")
     limit = context.thresholds[SHARE.name]
     share = holes.stranded_bytes / holes.reserved_bytes if holes.reserved_bytes else 0.0
-    measured = Measured(value=share, threshold=limit, unit=SHARE.unit)
+    measured = context.measured(SHARE, share)
     if share < limit:
         return passed(f"{fmt.share(share)} of the reserved memory lies in holes", measured)
     if not _is_short(memory):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
 from reportgen.findings.shape_faults import (
     PRODUCTS,
     WORTHWHILE_SHARE,
@@ -17,7 +18,6 @@ from reportgen.findings.shape_faults import (
     device_us,
     misaligned_strides,
     step_us_of,
-    without_device,
 )
 
 SHARE = Threshold(
@@ -39,9 +39,8 @@ def judge(context: Context) -> Verdict:
 
     Odd numbers of rows are harmless: only the strides between rows (or columns) of A, B and the output decide.
     """
-    missing = without_device(context)
-    if missing is not None:
-        return missing
+    if unseen := unseen_shapes(context.case):
+        return unseen
     products = [row for row in context.case.operators.items if row.family == PRODUCTS and device_us(row)]
     if not products:
         return not_applicable("the step multiplies no matrices")
@@ -55,9 +54,7 @@ def judge(context: Context) -> Verdict:
         if call_us(row) >= slower * aligned_us:
             faults.append((device_us(row) - aligned_us * row.calls_per_step, row, strides, rate))
     cost_us = sum(fault[0] for fault in faults)
-    measured = Measured(
-        value=cost_us / step_us_of(context.case), threshold=context.thresholds[SHARE.name], unit=SHARE.unit
-    )
+    measured = context.measured(SHARE, cost_us / step_us_of(context.case))
     if not faults or measured.value < measured.threshold:
         return passed("no product of weight is slowed by an odd stride", measured)
     faults.sort(key=lambda fault: -fault[0])

@@ -9,7 +9,6 @@ from reportgen.findings.places import place_of
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -45,7 +44,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("without a phase and step marks a backward may lie outside the window")
     if work.backward_operators_per_step or case.optimizer_updates:
         return not_applicable("a backward pass or an optimizer ran in the steps")
-    measured = Measured(value=work.nodes_per_step, threshold=context.thresholds[NODES.name], unit=NODES.unit)
+    measured = context.measured(NODES, work.nodes_per_step)
     if work.nodes_per_step > measured.threshold:
         return fired(_draft(context, case, work), measured=measured)
     return passed("no graph is recorded for a backward pass", measured)

@@ -8,19 +8,9 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import Budget, CaseAnalysis, Launching, Where
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.guards import IDLE_UNCERTAIN, STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 HOST_OVER_BUSY = Threshold(
     name="host-over-busy",
@@ -42,23 +32,17 @@ def judge(context: Context) -> Verdict:
     synchronizations and the data loader taken out first. An idle share in a trace proves nothing by itself.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("there is no device to wait for the host")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "there is no device to wait for the host"):
+        return unseen
     launching, busy_us = case.launching, case.busy_us
     if launching is None or launching.host_low_us is None or launching.host_high_us is None or not busy_us:
         return not_evaluated("the host's time of a step is not known")
     if not launching.idle_is_certain:
-        return not_evaluated("the device did work that was not recorded, or replayed graphs: idle time is uncertain")
+        return IDLE_UNCERTAIN
     step_us = case.step_us
     if case.budget is None or step_us is None:
-        return not_evaluated("the step's time is not known")
-    low = Measured(
-        value=launching.host_low_us / busy_us,
-        threshold=context.thresholds[HOST_OVER_BUSY.name],
-        unit=HOST_OVER_BUSY.unit,
-    )
+        return STEP_UNKNOWN
+    low = context.measured(HOST_OVER_BUSY, launching.host_low_us / busy_us)
     if low.value > low.threshold:
         return fired(_draft(context, launching, case.budget, step_us, busy_us), measured=low)
     high = dataclasses.replace(low, value=launching.host_high_us / busy_us)

@@ -6,20 +6,10 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import Source, WaitPlace
 from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import unseen_device
 from reportgen.findings.model import Evidence
-from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.places import are_same_function, place_of
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SHARE = Threshold(
     name="share",
@@ -35,10 +25,8 @@ def judge(context: Context) -> Verdict:
     A stall is the budget's part of that name, summed per function; it must recur in more than half of the steps.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("the host is the device")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "the host is the device"):
+        return unseen
     step_us = case.step_us
     if case.gaps is None or not step_us:
         return not_evaluated("the step's waits are not known")
@@ -46,7 +34,7 @@ def judge(context: Context) -> Verdict:
     stalls = [place for place in case.gaps.places if place.cause == "stall"]
     recurring = [place for place in stalls if 2 * place.num_steps > max(1, len(case.steps) - 1)]
     worst = max((place.us_per_step for place in recurring), default=0.0) / step_us
-    measured = Measured(value=worst, threshold=limit, unit=SHARE.unit)
+    measured = context.measured(SHARE, worst)
     drafts = [_draft(context, place, step_us) for place in recurring if place.us_per_step >= limit * step_us]
     if drafts:
         return fired(*drafts, measured=measured)
@@ -114,11 +102,7 @@ def _action(at: str, library: str | None) -> str:
 def _drained(context: Context, place: WaitPlace) -> tuple[Evidence, ...]:
     """Say what emptied the queue before the stall: a wait for the device in the same function."""
     source = place.source
-    waits = [
-        sync
-        for sync in context.case.syncs.items
-        if source and sync.source and (sync.source.file, sync.source.function) == (source.file, source.function)
-    ]
+    waits = [sync for sync in context.case.syncs.items if are_same_function(sync.source, source)]
     if not waits:
         return ()
     first = max(waits, key=lambda sync: sync.count_per_step)

@@ -25,12 +25,19 @@ SHARE = Threshold(
     unit="of the step",
     reason="a loader that keeps up still takes a little of each step; 3 % is more than the step's spread hides",
 )
+LEAST_US = Threshold(
+    name="least",
+    value=200.0,
+    unit="us",
+    reason="a batch that a worker has ready must still be taken from its queue, which takes the loop 0.2 to 1 ms",
+)
 
 
 def judge(context: Context) -> Verdict:
     """Take the budget's part `input`: waits for a launch that follows the data loader or its iterator.
 
-    Device idle counts, not the loader's span: a loader that prefetches has spans and no idle.
+    Device idle counts, not the loader's span: a loader that prefetches has spans and no idle. What is shorter than
+    taking a prefetched batch from its queue is nothing that prefetching could give.
     """
     case = context.case
     if case.device_kind == "not-recorded":
@@ -42,6 +49,10 @@ def judge(context: Context) -> Verdict:
     measured = Measured(value=cost_us / step_us, threshold=context.thresholds[SHARE.name], unit=SHARE.unit)
     if measured.value < measured.threshold:
         return passed(f"waiting for data takes {fmt.share(measured.value)} of the step", measured)
+    if cost_us < context.thresholds[LEAST_US.name]:
+        return passed(
+            f"waiting for data takes {fmt.duration(cost_us)}, no longer than a prefetched batch does", measured
+        )
     return fired(_draft(context, cost_us, step_us), measured=measured)
 
 
@@ -76,4 +87,4 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
     )
 
 
-RULE = Rule(id="input-stall", checklist_step=2, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="input-stall", checklist_step=2, judge=judge, thresholds=(SHARE, LEAST_US))

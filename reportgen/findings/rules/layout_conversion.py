@@ -5,11 +5,11 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -25,7 +25,6 @@ from reportgen.findings.shape_faults import (
     device_gain,
     device_us,
     step_us_of,
-    without_device,
 )
 
 SHARE = Threshold(
@@ -38,9 +37,8 @@ SHARE = Threshold(
 
 def judge(context: Context) -> Verdict:
     """Add up the kernels beside the main one of convolutions whose input is not channels-last."""
-    missing = without_device(context)
-    if missing is not None:
-        return missing
+    if unseen := unseen_shapes(context.case):
+        return unseen
     convolutions = [row for row in context.case.operators.items if row.family == CONVOLUTIONS and device_us(row)]
     if not convolutions:
         return not_applicable("the step has no convolution")
@@ -48,9 +46,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("strides, which tell the layout, were not recorded")
     converting = [row for row in convolutions if len(row.kernels) > 1 and is_channels_first(row)]
     cost_us = sum(map(beside_main_us, converting))
-    measured = Measured(
-        value=cost_us / step_us_of(context.case), threshold=context.thresholds[SHARE.name], unit=SHARE.unit
-    )
+    measured = context.measured(SHARE, cost_us / step_us_of(context.case))
     if measured.value < measured.threshold:
         return passed(f"kernels beside the convolutions' own take {fmt.share(measured.value)} of the step", measured)
     return fired(_draft(context, converting, cost_us), measured=measured)

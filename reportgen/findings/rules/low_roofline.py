@@ -6,8 +6,9 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.analysis.roofline import LATENCY_US
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.rules.layout_conversion import beside_main_us, is_channels_first
 from reportgen.findings.rules.tensor_cores_unused import has_unused_tensor_cores
 from reportgen.findings.shape_faults import (
@@ -20,7 +21,6 @@ from reportgen.findings.shape_faults import (
     device_us,
     misaligned_strides,
     step_us_of,
-    without_device,
 )
 
 HEADROOM = Threshold(
@@ -39,9 +39,8 @@ ROOF_SHARE = Threshold(
 
 def judge(context: Context) -> Verdict:
     """Find operators whose time over the roof's is worth something; what another rule explains is left to that rule."""
-    missing = without_device(context)
-    if missing is not None:
-        return missing
+    if unseen := unseen_shapes(context.case):
+        return unseen
     case = context.case
     placed = [row for row in case.operators.items if row.roof_us is not None and device_us(row)]
     if not placed:
@@ -56,9 +55,7 @@ def judge(context: Context) -> Verdict:
     ]
     low = [row for row in far if not _explained(row)]
     largest = max((headroom_us(row) for row in low), default=0.0)
-    measured = Measured(
-        value=largest / step_us_of(case), threshold=context.thresholds[HEADROOM.name], unit=HEADROOM.unit
-    )
+    measured = context.measured(HEADROOM, largest / step_us_of(case))
     if not low:
         but = " but for what the rules of shapes explain" if far else ""
         return passed(f"no operator of weight is far under its roof{but}", measured)

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 from reportgen.findings.model import Evidence, Severity
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Growth, KeptLine
@@ -44,7 +34,7 @@ def judge(context: Context) -> Verdict:
     if growth is None or len(growth.rises_bytes) < _LEAST_RISES:
         return not_evaluated("allocated bytes were not recorded at the ends of three steps")
     limit = context.thresholds[LEAST_BYTES.name]
-    measured = Measured(value=growth.bytes_per_step, threshold=limit, unit=LEAST_BYTES.unit)
+    measured = context.measured(LEAST_BYTES, growth.bytes_per_step)
     if growth.kind == "kept" and growth.bytes_per_step >= limit:
         return fired(_draft(context, growth), measured=measured)
     if growth.kind == "cache":

@@ -9,7 +9,6 @@ from reportgen.findings.model import Evidence
 from reportgen.findings.rule import (
     Context,
     Draft,
-    Measured,
     Rule,
     Threshold,
     Verdict,
@@ -41,7 +40,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("the device's memory or what is reserved of it was not recorded")
     limit = context.thresholds[SHARE.name]
     share = headroom.in_use_share if headroom.in_use_share is not None else headroom.reserved_share
-    measured = Measured(value=share, threshold=limit, unit=SHARE.unit)
+    measured = context.measured(SHARE, share)
     if share <= limit:
         return passed(f"{fmt.share(share)} of the device's memory is in use at the peak", measured)
     return fired(_draft(context, memory, headroom, share), measured=measured)

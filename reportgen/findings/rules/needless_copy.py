@@ -6,20 +6,11 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import CopyChain, UserCopy
 from reportgen.analysis.replay.changes import Change, ChangeKind
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_evaluated,
-    passed,
-)
-from reportgen.findings.shape_faults import step_us_of, without_device
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, passed
+from reportgen.findings.shape_faults import step_us_of
 
 CHAIN = Threshold(
     name="chain",
@@ -44,12 +35,9 @@ def judge(context: Context) -> Verdict:
     Casts of autocast, copies of autograd and inside library operators belong there and are never counted; copies
     between host and device are `blocking-copy`.
     """
-    verdict = without_device(context)
-    if verdict is not None:
-        return verdict
+    if unseen := unseen_shapes(context.case):
+        return unseen
     case, step_us, limit = context.case, step_us_of(context.case), context.thresholds
-    if not step_us:
-        return not_evaluated("the step's time is not known")
     proven = [c for c in case.copy_chains if c.removable_us_per_step >= limit[CHAIN.name] * step_us]
     chained = {chain.source for chain in proven}
     possible = [
@@ -58,7 +46,7 @@ def judge(context: Context) -> Verdict:
         if copy.device_us_per_step >= limit[POSSIBLE.name] * step_us and copy.source not in chained
     ]
     most_us = max((chain.removable_us_per_step for chain in case.copy_chains), default=0.0)
-    measured = Measured(value=most_us / step_us, threshold=limit[CHAIN.name], unit=CHAIN.unit)
+    measured = context.measured(CHAIN, most_us / step_us)
     drafts = [_proven(context, chain, step_us) for chain in proven]
     drafts += [_possible(context, copy, step_us) for copy in possible]
     if drafts:

@@ -6,20 +6,10 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import OptimizerUpdate
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
 
 PER_PARAMETER = Threshold(
     name="per-parameter",
@@ -51,23 +41,17 @@ def judge(context: Context) -> Verdict:
     not asked: they prove fusion, not its absence.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("there is no device to launch on")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "there is no device to launch on"):
+        return unseen
     updates = [update for update in case.optimizer_updates if update.parameters_per_step]
     if not updates:
         return not_applicable("no optimizer's step was recorded")
     step_us = case.step_us
     if not step_us:
-        return not_evaluated("the step's time is not known")
+        return STEP_UNKNOWN
     limit = context.thresholds
     worst = max(updates, key=lambda update: update.activities_per_step / update.parameters_per_step)
-    measured = Measured(
-        value=worst.activities_per_step / worst.parameters_per_step,
-        threshold=limit[PER_PARAMETER.name],
-        unit=PER_PARAMETER.unit,
-    )
+    measured = context.measured(PER_PARAMETER, worst.activities_per_step / worst.parameters_per_step)
     unfused = [
         update
         for update in updates

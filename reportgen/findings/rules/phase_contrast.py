@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.comparison import Comparison, FamilyCell, compare_cases
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
-from reportgen.findings.shape_faults import without_device
 
 SHARE = Threshold(
     name="share",
@@ -20,9 +20,8 @@ _LIMITS = {"compute": "arithmetic", "memory": "memory", "latency": "latency"}
 
 def judge(context: Context) -> Verdict:
     """Compare the bound of each family of operators in a decode case with that in the report's prefill case."""
-    missing = without_device(context)
-    if missing is not None:
-        return missing
+    if unseen := unseen_shapes(context.case):
+        return unseen
     case = context.case
     partner = next((other for other in context.cases if other.phase == _PHASES[0]), None)
     if case.phase != _PHASES[1] or partner is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 FACTOR = Threshold(
     name="factor",
@@ -26,7 +26,7 @@ def judge(context: Context) -> Verdict:
     if not known:
         return not_evaluated("no profiled step was recorded")
     worst_us = max(known.values())
-    measured = Measured(value=worst_us / step_us, threshold=context.thresholds[FACTOR.name], unit=FACTOR.unit)
+    measured = context.measured(FACTOR, worst_us / step_us)
     if measured.value < measured.threshold:
         return passed(f"profiled, the step takes {fmt.factor(worst_us, step_us)} its unprofiled time at most", measured)
     return fired(_draft(context, step_us, known), measured=measured)

@@ -7,17 +7,7 @@ from reportgen.analysis.model import Compilation
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SHARE = Threshold(
     name="share",
@@ -40,7 +30,7 @@ def judge(context: Context) -> Verdict:
     limit = context.thresholds[SHARE.name]
     recorded_us = _recorded_step_us(context) or step_us
     worst_us = max((row.host_us_per_step for row in case.compilations), default=0.0)
-    measured = Measured(value=worst_us / recorded_us, threshold=limit, unit=SHARE.unit)
+    measured = context.measured(SHARE, worst_us / recorded_us)
     rows = [row for row in case.compilations if row.host_us_per_step >= limit * recorded_us]
     if rows:
         return fired(*(_draft(context, row, step_us, recorded_us) for row in rows), measured=measured)

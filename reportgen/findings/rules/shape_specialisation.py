@@ -6,19 +6,10 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import FirstVisit, Timing
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import STEP_UNKNOWN
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 NUM_SHAPES = Threshold(
     name="num-shapes",
@@ -41,7 +32,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("no step was recorded")
     step_us = case.step_us
     if not step_us:
-        return not_evaluated("the step's time is not known")
+        return STEP_UNKNOWN
     limit = context.thresholds
     slow = [
         visit
@@ -51,7 +42,7 @@ def judge(context: Context) -> Verdict:
         and visit.first_us >= limit[FACTOR.name] * visit.later_us
     ]
     worst = max((visit.first_us - visit.later_us for visit in case.first_visits), default=0.0)
-    measured = Measured(value=worst, threshold=limit[EXCESS_US.name], unit=EXCESS_US.unit)
+    measured = context.measured(EXCESS_US, worst)
     if not slow:
         return passed("no operator takes far longer at the first visit of a shape", measured)
     dearest = max(slow, key=lambda visit: visit.excess_us_per_step)

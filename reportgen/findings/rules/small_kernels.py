@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.findings.gain import bounded_gain
+from reportgen.findings.guards import IDLE_UNCERTAIN, unseen_device
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SHORT = Threshold(
     name="short",
@@ -39,20 +29,14 @@ def judge(context: Context) -> Verdict:
     whole step this is the mechanism of `host-bound`, and both are one finding.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("there is no device to launch on")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "there is no device to launch on"):
+        return unseen
     launching, activities = case.launching, case.device_time.activities_per_step if case.device_time else None
     if launching is None or launching.short_kernels_per_step is None or not activities or case.budget is None:
         return not_evaluated("launches were not recorded")
     if not launching.idle_is_certain:
-        return not_evaluated("the device did work that was not recorded, or replayed graphs: idle time is uncertain")
-    measured = Measured(
-        value=launching.short_kernels_per_step / activities,
-        threshold=context.thresholds[SHORT.name],
-        unit=SHORT.unit,
-    )
+        return IDLE_UNCERTAIN
+    measured = context.measured(SHORT, launching.short_kernels_per_step / activities)
     if measured.value <= measured.threshold:
         return passed(f"{fmt.share(measured.value)} of the activities are shorter than their launch interval", measured)
     step_us = case.budget.step_us

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import Timing
+from reportgen.analysis.model import StepTimes, Timing
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
@@ -28,8 +28,9 @@ def judge(context: Context) -> Verdict:
     Their peers are both the smallest step and the median: on a host that wanders between two speeds the slower one is
     no outlier.
 
-    The samples are those of the timing pass where there is one, else the completion intervals of the trace; the first
-    recorded step only settles and never counts.
+    The samples are those of the timing pass where there is one, less the time that the program's threads stood ready
+    for a core: a step that others held up is no outlier of the program's. Else they are the completion intervals of the
+    trace; the first recorded step only settles and never counts.
     """
     timing = context.case.timing
     samples = _samples(context)
@@ -55,15 +56,29 @@ def _samples(context: Context) -> tuple[float, ...]:
     if timing is None:
         return ()
     if timing.basis == "unprofiled":
-        times = timing.pipelined if timing.mode == "pipelined" else timing.drained
-        return times.samples_us if times else ()
+        times = _counted(timing)
+        return own_samples_us(times) if times else ()
     return tuple(row.interval_us for row in context.case.steps if row.interval_us is not None and not row.settling)
+
+
+def _counted(timing: Timing) -> StepTimes | None:
+    return timing.pipelined if timing.mode == "pipelined" else timing.drained
+
+
+def own_samples_us(times: StepTimes) -> tuple[float, ...]:
+    """Return step times less what others held up, µs: several threads that waited at once count each."""
+    if not times.starved_us:
+        return times.samples_us
+    return tuple(max(us - away_us, 0.0) for us, away_us in zip(times.samples_us, times.starved_us, strict=True))
 
 
 def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: list[float], cost_us: float) -> Draft:
     # The median step has nothing to gain from rare ones; the mean has.
     mean_us = statistics.fmean(samples)
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
+    times = _counted(timing) if timing.basis == "unprofiled" else None
+    if times is not None and sum(times.starved_us) > 0:
+        how = "not profiled, waits for a core taken out"
     return Draft(
         title=f"{_ratio(slow, samples)} {_verb(slow)} up to {fmt.step_time(max(slow))}",
         evidence=(

@@ -6,20 +6,10 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import Sync
 from reportgen.analysis.replay.changes import Change, place_key
 from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_applicable,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, passed
 
 COST = Threshold(
     name="cost",
@@ -35,19 +25,17 @@ def judge(context: Context) -> Verdict:
     The threshold is on the cost, not on the count: one wait at the end of a step that the device fills is harmless.
     """
     case = context.case
-    if case.device_kind == "host":
-        return not_applicable("there is no device to wait for")
-    if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+    if unseen := unseen_device(case, "there is no device to wait for"):
+        return unseen
     step_us = case.step_us
     if not step_us or case.device_time is None:
-        return not_evaluated("the step's time is not known")
+        return STEP_UNKNOWN
     groups = _by_place(case.syncs.items)
     if not groups:
         return passed("the program never waits for the device inside a step")
     limit = context.thresholds[COST.name]
     costs = [(sum(sync.cost_us_per_step for sync in group), group) for group in groups]
-    worst = Measured(value=max(cost for cost, _ in costs) / step_us, threshold=limit, unit=COST.unit)
+    worst = context.measured(COST, max(cost for cost, _ in costs) / step_us)
     drafts = [_draft(context, group, cost, step_us) for cost, group in costs if cost >= limit * step_us]
     if drafts:
         return fired(*drafts, measured=worst)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
+from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
 from reportgen.findings.shape_faults import (
     CONVOLUTIONS,
     PRODUCTS,
@@ -15,7 +16,6 @@ from reportgen.findings.shape_faults import (
     device_gain,
     device_us,
     step_us_of,
-    without_device,
 )
 
 SHARE = Threshold(
@@ -31,9 +31,8 @@ _FLAG = "matmul_tf32"
 
 def judge(context: Context) -> Verdict:
     """Find compute-bound fp32 products and convolutions that were not rounded to TF32; flags or kernel names acquit."""
-    missing = without_device(context)
-    if missing is not None:
-        return missing
+    if unseen := unseen_shapes(context.case):
+        return unseen
     case = context.case
     products = [row for row in case.operators.items if row.family in {PRODUCTS, CONVOLUTIONS} and device_us(row)]
     full = [row for row in products if row.ceiling == "float32"]
@@ -41,7 +40,7 @@ def judge(context: Context) -> Verdict:
         return not_applicable("no product in fp32 at full precision was recorded")
     guilty = [row for row in full if row.bound == "compute" and not any("tf32" in name for name in row.kernels)]
     cost_us = sum(map(device_us, guilty)) * (1 - 1 / LEAST_SPEEDUP)
-    measured = Measured(value=cost_us / step_us_of(case), threshold=context.thresholds[SHARE.name], unit=SHARE.unit)
+    measured = context.measured(SHARE, cost_us / step_us_of(case))
     if not guilty or measured.value < measured.threshold:
         return passed("fp32 products at full precision have little weight", measured)
     return fired(_draft(context, guilty, cost_us), measured=measured)

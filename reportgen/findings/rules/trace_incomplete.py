@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 UNATTRIBUTED = Threshold(
     name="unattributed-share",
@@ -23,7 +23,7 @@ def judge(context: Context) -> Verdict:
     evidence = [Evidence(text=notice.text, value=notice.count, unit=None) for notice in grave]
     limit = context.thresholds[UNATTRIBUTED.name]
     share = case.device_time.unattributed_share if case.device_time else None
-    measured = Measured(value=share, threshold=limit, unit=UNATTRIBUTED.unit) if share is not None else None
+    measured = context.measured(UNATTRIBUTED, share) if share is not None else None
     if share is not None and share > limit:
         text = f"{fmt.share(share)} of device time has no operator: the ranking of operators covers the rest"
         evidence.append(Evidence(text=text, value=share, unit="share"))

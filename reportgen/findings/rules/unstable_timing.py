@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
+from reportgen.analysis.model import StepTimes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
@@ -12,6 +13,8 @@ SPREAD = Threshold(
     unit="of the median",
     reason="steps of one model wandered by a fifth within minutes on an idle machine; more is another load beside it",
 )
+# Waits for a core below this share of the steps are an ordinary scheduler's.
+_WORTH_SAYING = 0.01
 
 
 def judge(context: Context) -> Verdict:
@@ -30,7 +33,7 @@ def judge(context: Context) -> Verdict:
     drifted = "" if times.settled else "; the medians of the blocks still drifted at the end"
     draft = Draft(
         title=f"The step of {fmt.shorten(context.case.name, 20)} wanders by {fmt.share(spread)} of its median",
-        evidence=(Evidence(text=figures + drifted, value=spread, unit="share"),),
+        evidence=(Evidence(text=figures + drifted, value=spread, unit="share"), *_starved(times)),
         mechanism="The passes of one run are interleaved, so they share the wandering; two runs do not.",
         action="Compare two runs only by differences larger than this spread.",
         verify=f"{context.check_command()}: the spread stands beside the step time.",
@@ -38,6 +41,16 @@ def judge(context: Context) -> Verdict:
         severity="info",
     )
     return fired(draft, measured=measured)
+
+
+def _starved(times: StepTimes) -> tuple[Evidence, ...]:
+    """Say how much of the steps others took, where it is worth a line."""
+    starved_us = sum(times.starved_us)
+    if not starved_us or starved_us < _WORTH_SAYING * sum(times.samples_us):
+        return ()
+    share = fmt.share(starved_us / sum(times.samples_us))
+    text = f"threads of the program stood ready while others had the cores, {share} of the time that was measured"
+    return (Evidence(text=text, value=starved_us / sum(times.samples_us), unit="share"),)
 
 
 RULE = Rule(id="unstable-timing", checklist_step=5, judge=judge, thresholds=(SPREAD,))

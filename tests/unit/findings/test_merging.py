@@ -74,6 +74,15 @@ def test_functions_of_one_name_in_two_files_are_two() -> None:
     assert ids(found) == ["host-stall", "sync-point"]
 
 
+def test_a_path_that_a_trace_has_shortened_is_the_same_file() -> None:
+    whole, shortened = function("attend", "/opt/jobs/model.py"), function("attend", "model.py")
+    other = function("attend", "/opt/jobs/old_model.py")
+    found = merge([judged("attention-unfused", source=shortened), judged("allocation-spike", source=whole)])
+    assert ids(found) == ["attention-unfused"]
+    found = merge([judged("attention-unfused", source=shortened), judged("allocation-spike", source=other)])
+    assert ids(found) == ["attention-unfused", "allocation-spike"]
+
+
 def test_findings_without_a_place_are_not_taken_for_one() -> None:
     assert ids(merge([judged("host-stall"), judged("sync-point")])) == ["host-stall", "sync-point"]
 

@@ -19,7 +19,7 @@ from reportgen.findings.rule import Context, Draft, Rule, Verdict, fired
 from reportgen.findings.sequence import order_fixes
 from reportgen.recording import Environment
 from reportgen.trace.reader import read_trace
-from tests.trace_builder import Json, base, frame, kernel, launch, op, span, step, write_trace
+from tests.trace_builder import Json, activity, base, frame, kernel, launch, op, span, step, write_trace
 
 STEP_US = 1000
 NUM_STEPS = 4
@@ -123,6 +123,25 @@ def test_the_rule_about_synchronizations_finds_its_own_calls(tmp_path: Path) -> 
     assert sync.gain is not None
     assert sync.gain.method == "replay"
     assert sync.gain.step_after_us == pytest.approx(495, abs=RECORDING_US)
+
+
+def test_a_number_that_is_not_read_takes_neither_its_copy_nor_its_operators_time(tmp_path: Path) -> None:
+    def reading_step(at: int, c: int) -> list[Json]:
+        """A kernel of 100, then 400 of host code in an `.item()` that copies and waits 10 for it, then 385 more."""
+        return [
+            launch(at, 5, c), kernel(at + 10, 100, c),
+            op("aten::item", at + 200, 400), op("aten::_local_scalar_dense", at + 210, 380),
+            launch(at + 300, 10, c + 1, name="cudaMemcpyAsync"),
+            activity("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", at + 315, 5, c + 1, bytes=4),
+            span("cuda_runtime", "cudaStreamSynchronize", at + 310, 12),
+        ]  # fmt: skip
+
+    case = analyzed(tmp_path, equal_steps(reading_step))
+    (finding,) = judged(case, rule_with("sync", Change(kind="remove-syncs")))
+
+    # The host's 1000 less the 400 of the read: without the wait alone it would be about 990.
+    assert finding.gain is not None
+    assert finding.gain.step_after_us == pytest.approx(600, abs=RECORDING_US)
 
 
 def test_bounds_of_a_gain_reach_to_what_the_recorded_step_would_lose(tmp_path: Path) -> None:

@@ -116,6 +116,14 @@ class TestInputStall:
         assert finding.gain is not None
         assert finding.gain.step_after_us == 500.0
 
+    def test_what_a_prefetched_batch_takes_as_well_is_no_stall(self) -> None:
+        # 150 of 400 us: a queue between the loop and a worker takes as long.
+        case = host_bound_case(
+            budget=budget(400.0, compute=200.0, input=150.0, launch=50.0), timing=timed(step_times(400.0))
+        )
+        record, findings = judge(case, "input-stall")
+        assert (record.outcome, record.value, findings) == ("passed", 0.375, [])
+
     def test_a_loader_that_keeps_up_passes(self) -> None:
         record, _ = judge(host_bound_case(), "input-stall")
         assert (record.outcome, record.value) == ("passed", 0.0)
@@ -156,6 +164,19 @@ class TestStepOutlier:
     def test_a_step_of_two_speeds_has_no_outliers(self) -> None:
         record, _ = judge(host_bound_case(timing=timed(step_times(*[1000.0] * 6, *[5000.0] * 4))), "step-outlier")
         assert record.outcome == "passed"
+
+    def test_a_step_that_others_held_up_is_none_of_the_program_s(self) -> None:
+        # Of the slow step's 4000 us more, 3500 were spent waiting for a core: 1500 are its own, not twice 1000.
+        held_up = msgspec.structs.replace(step_times(*[1000.0] * 9, 5000.0), starved_us=(*[0.0] * 9, 3500.0))
+        record, findings = judge(host_bound_case(timing=timed(held_up)), "step-outlier")
+        assert (record.outcome, findings) == ("passed", [])
+
+    def test_what_is_left_of_a_slow_step_without_its_waits_for_a_core_counts(self) -> None:
+        # 5000 us, 1000 of them waiting: (4000 - 1000) / 10 = 300 us a step, of a mean of 1300.
+        held_up = msgspec.structs.replace(step_times(*[1000.0] * 9, 5000.0), starved_us=(*[0.0] * 9, 1000.0))
+        record, [finding] = judge(host_bound_case(timing=timed(held_up)), "step-outlier")
+        assert record.value == 300.0 / 1300.0
+        assert "waits for a core taken out" in finding.evidence[0].text
 
     def test_two_intervals_cannot_tell(self) -> None:
         record, _ = judge(host_bound_case(timing=timed(step_times(1000.0, 9000.0))), "step-outlier")

@@ -62,6 +62,13 @@ def test_a_list_of_tensors_becomes_as_many_inputs(tmp_path: Path) -> None:
     )
 
 
+def test_threads_are_numbered_as_the_file_has_them_whatever_the_hash_of_their_names(tmp_path: Path) -> None:
+    names = [f"{number} (python)" for number in (8, 3, 6, 1, 7, 2, 5, 4)]
+    trace = read_trace(write_trace(tmp_path, base(*(op("aten::mm", ts, 1, tid=name) for ts, name in enumerate(names)))))
+
+    assert [thread.thread for thread in trace.threads] == names
+
+
 def test_tables_are_sorted_by_start_and_parents_precede(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path, base(op("late", 5, 1), op("child", 0, 1), op("parent", 0, 4))))
 
