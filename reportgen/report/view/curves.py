@@ -28,7 +28,7 @@ class Curve:
 
 def view_curves(report: Report, charts: dict[str, Chart], medium: Medium) -> tuple[Curve, ...]:
     """Return a curve for each case that has a chart, on the screen for each that has points, in order of the cases."""
-    found = []
+    found: list[Curve] = []
     for number, case in enumerate(report.cases, 1):
         data = None if medium.is_print or len(found) >= MOST_CURVES else _points(case)
         chart = charts.get(cases.label(case))
