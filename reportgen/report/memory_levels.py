@@ -21,14 +21,8 @@ class Levels:
 
 
 def levels_of(memory: Memory, curve: MemoryCurve) -> Levels:
-    """Return the levels of a curve.
-
-    The curve begins after the first event of the step, which may be an allocation: the start is the nearest to its
-    first value of the levels between steps.
-    """
-    first = curve.allocated_bytes[0]
-    known = [value for value in (memory.start_bytes, *memory.step_end_bytes) if value is not None]
-    start = min(min(known, key=lambda value: abs(value - first), default=first), max(curve.allocated_bytes))
+    """Return the levels of a curve, whose first value is what there was when the step began."""
+    start = curve.allocated_bytes[0]
     rows = [row for row in memory.at_peak or () if row.category in _LASTING and row.bytes > 0]
     lasting_bytes = sum(row.bytes for row in rows)
     if lasting_bytes > min(curve.allocated_bytes):
