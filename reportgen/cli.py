@@ -253,6 +253,7 @@ def _nightly(parsed: argparse.Namespace) -> int:
             wishes=_wishes(parsed, progress),
             store=parsed.store,
             gates=tuple(parsed.gates),
+            repeats=parsed.repeats,
             notify=parsed.notify,
             wait_s=parsed.wait,
             trace_days=parsed.keep_traces,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.findings.rules import RULES
 from reportgen.history import wording
 from reportgen.history.comparability import series_key
 from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, crowding, step_time
@@ -17,6 +19,7 @@ from reportgen.report.model import Report
 HORIZON = 120
 # Before a finding counts as new it was absent from so many nights; before it counts as gone it was in so many.
 _FINDING_NIGHTS = 3
+_TIMELINE_RULES = frozenset(rule.id for rule in RULES if rule.checklist_step == 2)
 _FINDING_HORIZON = 30
 
 
@@ -30,7 +33,7 @@ def judge_case(history: History, night_id: int, report: Report, case: CaseAnalys
             found.append(_judge_quantity(quantity, points))
     if (reason := crowding(case)) is not None:
         found.append(_not_judged(step_time(case), reason))
-    return found + _judge_findings(history, night_id, key, report)
+    return found + _judge_findings(history, night_id, key, report, case)
 
 
 def _not_judged(step_us: float | None, reason: str) -> Judgement:
@@ -84,25 +87,49 @@ def _beside(before: SeriesPoint, since: SeriesPoint) -> str:
     return f" ({', '.join(also)})" if also else ""
 
 
-def _judge_findings(history: History, night_id: int, key: str, report: Report) -> list[Judgement]:
-    """A finding is new or gone where every measurement of the night agrees, and enough nights before it do."""
+def _judge_findings(history: History, night_id: int, key: str, report: Report, case: CaseAnalysis) -> list[Judgement]:
+    """Return which findings are new and which are gone; of the timeline only among nights that could time a step."""
     nights = history.fingerprints(key, _FINDING_HORIZON + 1, night_id)
+    timed = {point.night_id for point in history.series(key, "step_time", HORIZON, night_id)}
+    everywhere, in_time = (
+        _came_and_went(nights, night_id),
+        _came_and_went([n for n in nights if n[0] in timed], night_id),
+    )
+    new = {name for name in everywhere.new if not _is_of_timeline(name)} | set(filter(_is_of_timeline, in_time.new))
+    gone = {name for name in everywhere.gone if not _is_of_timeline(name)} | set(filter(_is_of_timeline, in_time.gone))
+    titles = {row.fingerprint: row.title for row in report.findings if row.severity != "info" and row.case == case.name}
+    shown = history.faults(key, gone)
+    return [
+        *(_of_finding(name, "new", title) for name, title in titles.items() if name in new),
+        *(_of_finding(name, "gone", shown[name]) for name in sorted(gone) if name in shown),
+    ]
+
+
+class _Turnover(NamedTuple):
+    new: set[str]
+    gone: set[str]
+
+
+def _came_and_went(nights: Sequence[tuple[int, list[set[str]]]], night_id: int) -> _Turnover:
+    """A finding is new in every measurement of the night and in none before; gone, where it was never absent before."""
     if len(nights) <= _FINDING_NIGHTS or nights[-1][0] != night_id:
-        return []
-    titles = {finding.fingerprint: finding.title for finding in report.findings if finding.severity != "info"}
+        return _Turnover(set(), set())
     tonight, earlier = nights[-1][1], [set().union(*measured) for _, measured in nights[:-1]]
     known: set[str] = set().union(*earlier)
-    new = set.intersection(*tonight) - known
-    found = [
-        Judgement(f"finding:{print_}", "new", None, None, None, None, titles[print_])
-        for print_ in titles
-        if print_ in new
-    ]
-    steady = set.intersection(*earlier[-_FINDING_NIGHTS:])
-    gone = sorted(steady - set().union(*tonight))
-    shown = history.faults(key, gone)
-    return found + [
-        Judgement(f"finding:{print_}", "gone", None, None, None, None, shown[print_])
-        for print_ in gone
-        if print_ in shown
-    ]
+    absent = known - set().union(*tonight)
+    return _Turnover(set.intersection(*tonight) - known, {name for name in absent if _is_steady(name, earlier)})
+
+
+def _is_steady(name: str, nights: Sequence[set[str]]) -> bool:
+    first = next(number for number, found in enumerate(nights) if name in found)
+    since = nights[first:]
+    return len(since) >= _FINDING_NIGHTS and all(name in found for found in since)
+
+
+def _is_of_timeline(fingerprint: str) -> bool:
+    """Tell whether a finding rests on what the host's time went into, which others who have the cores disturb."""
+    return fingerprint.partition("/")[0] in _TIMELINE_RULES
+
+
+def _of_finding(name: str, verdict: Literal["new", "gone"], title: str) -> Judgement:
+    return Judgement(f"finding:{name}", verdict, None, None, None, None, title)

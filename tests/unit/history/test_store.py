@@ -12,7 +12,7 @@ from reportgen.history.comparability import series_key
 from reportgen.history.judge import judge_case
 from reportgen.history.store import open_store, schema
 from reportgen.history.store.rows import Judgement
-from tests.night_builder import night, night_case
+from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -237,6 +237,22 @@ def test_a_finding_that_comes_and_goes_is_neither_new_nor_gone(store):
     number, _ = add_night(store, 5, night(findings=[finding("F1")]))
 
     assert "finding:host-bound/prefill/F1" not in verdicts(store, number, night(findings=[finding("F1")]))
+
+
+def test_on_a_night_that_could_time_no_step_only_findings_of_the_timeline_are_left_open(store):
+    crowded = timed(*[9000.0] * 20, starved_us=[4000.0] * 20)
+    waits = finding(rule="host-stall", fingerprint="host-stall/prefill/F1")
+    grows = finding(rule="memory-growth", fingerprint="memory-growth/prefill/F2")
+    for day in (1, 2, 3):
+        add_night(store, day)
+    busy = night([night_case(timing=crowded)], findings=[waits, grows])
+    number, _ = add_night(store, 4, busy)
+    assert verdicts(store, number, busy)["finding:memory-growth/prefill/F2"] == "new"
+    assert "finding:host-stall/prefill/F1" not in verdicts(store, number, busy)
+
+    free = night(findings=[waits, grows])
+    number, _ = add_night(store, 5, free)
+    assert verdicts(store, number, free)["finding:host-stall/prefill/F1"] == "new"
 
 
 def test_a_change_names_what_else_changed_that_night(store):
