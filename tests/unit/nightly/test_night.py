@@ -151,7 +151,7 @@ def test_a_workload_that_fails_costs_only_itself(nights):
     ],
 )
 def test_a_gate_fails_on_what_it_asks_for_alone(nights, gate, report, fails):
-    for _ in range(3):
+    for _ in range(5):
         nights.run()
 
     assert nights.run(report, report, gates=(gate,)).gate_failed == fails
