@@ -1,6 +1,6 @@
 """Print what the documents of a report take: ``PYTHONPATH=. python benchmarks/documents.py RECORDING [--runs N]``.
 
-The report lies in memory when the clock starts, and each run is a process of its own: loading matplotlib and WeasyPrint
+The report lies in memory when the clock starts, and each run is a process of its own: loading fonts and WeasyPrint
 counts, reading and analysing does not. A last row has the whole command ``reportgen render``.
 """
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reportgen.display import Watch
+    from reportgen.history.compare import KnownSpread
     from reportgen.pipeline import Wishes, Written
+    from reportgen.report.model import Report
     from reportgen.runner.run import RunOptions
 
 GATE = 1
@@ -206,8 +208,10 @@ def _compare(parsed: argparse.Namespace) -> int:
     from reportgen.history.text import render_text
     from reportgen.pipeline import write_comparison
 
+    new = read_report(parsed.new)
     paths = (str(parsed.base), str(parsed.new))
-    difference = compare_reports(read_report(parsed.base), read_report(parsed.new), paths)
+    spreads = _known_spreads(parsed.store, new) if parsed.store else None
+    difference = compare_reports(read_report(parsed.base), new, paths, spreads)
     formats = parsed.formats or night_arguments.COMPARISON_FORMATS
     written, missing = write_comparison(difference, parsed.output, formats)
     if not parsed.quiet:
@@ -221,6 +225,17 @@ def _compare(parsed: argparse.Namespace) -> int:
     if missing and "pdf" in (parsed.formats or ()):
         return FAILED
     return GATE if night_arguments.fails(difference, parsed.gates) else 0
+
+
+def _known_spreads(store: str, report: Report) -> dict[str, KnownSpread]:
+    from reportgen.history.spread import known_spreads
+    from reportgen.history.store import open_store
+
+    history = open_store(store, create=False)
+    try:
+        return known_spreads(history, report)
+    finally:
+        history.close()
 
 
 def _nightly(parsed: argparse.Namespace) -> int:

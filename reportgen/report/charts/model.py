@@ -22,16 +22,14 @@ class Chart:
 
     `light_svg` and `dark_svg` are documents of their own without text elements, scripts or outside references, equal
     for equal input. `print_svg` is the light chart with its texts as texts in the family `FAMILY`, for a PDF that
-    embeds that font: it takes half the time to lay out, and its labels can be searched. `png` is the light chart at
-    300 dots an inch, where the SVG holds too many marks for a PDF; prefer it there. `alt` names every figure of the
-    chart. None of the texts is escaped for HTML.
+    embeds that font: it takes half the time to lay out, and its labels can be searched. `alt` names every figure of
+    the chart. None of the texts is escaped for HTML.
     """
 
     name: str  # unique within a report's charts of one case: "budget", "memory"
     light_svg: str
     dark_svg: str
     print_svg: str
-    png: bytes | None
     alt: str
     caption: Caption
     width_mm: float

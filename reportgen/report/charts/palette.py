@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reportgen.analysis.model import BudgetPart
 
-HATCH = "/////"
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Paint:
@@ -24,7 +22,7 @@ class Paint:
     fill: str
     outline: str
     text: str
-    hatch: str | None = None
+    hatch: bool = False
     dashed: bool = False
 
 
@@ -66,11 +64,11 @@ def _parts(waits: Mapping[str, tuple[str, str]], paper: str, ink: str) -> dict[B
         "launch-call": wait["launch-call"],
         "turnaround": wait["turnaround"],
         "sync": wait["sync"],
-        "input": dataclasses.replace(wait["sync"], hatch=HATCH),
-        "allocator": dataclasses.replace(wait["build"], hatch=HATCH),
+        "input": dataclasses.replace(wait["sync"], hatch=True),
+        "allocator": dataclasses.replace(wait["build"], hatch=True),
         "build": wait["build"],
-        "stall": dataclasses.replace(wait["launch"], hatch=HATCH),
-        "profiler": Paint(fill=paper, outline=grey, text=ink, hatch=HATCH),
+        "stall": dataclasses.replace(wait["launch"], hatch=True),
+        "profiler": Paint(fill=paper, outline=grey, text=ink, hatch=True),
         "unexplained": Paint(fill=paper, outline=grey, text=ink, dashed=True),
     }
 

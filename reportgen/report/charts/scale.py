@@ -6,8 +6,6 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import MaxNLocator
-
 from reportgen.formatting import THIN
 from reportgen.report.charts.canvas import TEXT, WIDTH
 from reportgen.report.charts.text import width_pt
@@ -45,9 +43,15 @@ class Scale:
         if self.log:
             powers = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             return [10.0**power for power in powers[:: math.ceil(len(powers) / _MOST_POWERS) or 1]]
-        candidates = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(self.low, self.high)
-        slack = (self.high - self.low) * 1e-9
-        return [float(value) for value in candidates if self.low - slack <= value <= self.high + slack]
+        step = _round_step((self.high - self.low) / most)
+        numbers = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
+        return [number * step for number in numbers]
+
+
+def _round_step(least: float) -> float:
+    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is no less than `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= least * (1 - 1e-9))
 
 
 def tick_labels(values: Sequence[float], *, log: bool = False) -> list[str]:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.analysis.model import BudgetPart, CaseAnalysis, Lane, Segment, Timeline
-    from reportgen.report.charts.canvas import Box, Canvas
+    from reportgen.report.charts.canvas import Canvas
     from reportgen.report.charts.model import Chart
+    from reportgen.report.charts.svg import Box
 
 _LANE, _BETWEEN, _GROUPS = 15.0, 5.0, 6.0
 _TOP = 2.0
@@ -97,12 +98,16 @@ def _boxes(segments: Iterable[Segment], scale: Scale, unit_us: float, top: float
 
 def _draw_segments(canvas: Canvas, lane: Lane, part: BudgetPart, boxes: Sequence[Box]) -> None:
     if _is_neutral(lane, part):
-        canvas.boxes(boxes, canvas.theme.mark)
+        canvas.columns(boxes, canvas.theme.mark)
         return
     paint = canvas.theme.parts[part]
-    canvas.boxes(boxes, paint.fill, hatch=paint.hatch, hatch_colour=paint.outline)
+    canvas.columns(boxes, paint.outline)
     if paint.fill != paint.outline:
-        canvas.boxes([(left, top, wide, min(_RIM, high)) for left, top, wide, high in boxes], paint.outline)
+        rims = [min(_RIM, high) for _, _, _, high in boxes]
+        under = [(left, top + rim, wide, high - rim) for (left, top, wide, high), rim in zip(boxes, rims, strict=True)]
+        canvas.columns(under, paint.fill)
+        if paint.hatch:
+            canvas.hatch(under, paint.outline)
 
 
 def _draw_key(canvas: Canvas, parts: Sequence[BudgetPart], y: float) -> None:

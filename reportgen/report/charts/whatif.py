@@ -9,7 +9,7 @@ from reportgen.analysis.model import WORK_PARTS
 from reportgen.formatting import MINUS, NBSP, number, sentence_start, spelled, step_time, step_unit
 from reportgen.report.charts.canvas import TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
-from reportgen.report.charts.palette import HATCH, Paint
+from reportgen.report.charts.palette import Paint
 from reportgen.report.charts.scale import Scale, draw_bottom_axis
 from reportgen.report.charts.text import drawable, fit, width_pt
 
@@ -221,8 +221,8 @@ def _gain_paint(canvas: Canvas, method: Method) -> Paint:
     theme = canvas.theme
     if method == "measured":
         return Paint(fill=theme.mark, outline=theme.mark, text=theme.on_mark)
-    hatch = HATCH if method == "replay" else None
-    return Paint(fill=theme.paper, outline=theme.mark, text=theme.ink, hatch=hatch, dashed=hatch is None)
+    hatch = method == "replay"
+    return Paint(fill=theme.paper, outline=theme.mark, text=theme.ink, hatch=hatch, dashed=not hatch)
 
 
 def _write_beside(canvas: Canvas, x: float, y: float, after: str, note: str) -> None:
