@@ -101,6 +101,8 @@ def test_what_launches_many_kernels_is_judged_by_its_time_for_each(analyze: Anal
 
 def test_an_operator_slow_in_one_step_alone_is_no_first_visit(analyze: Analyze) -> None:
     slow, quick = called_once(5_000), called_once(20)
-    one_slow_step = [event for event in slow if event["ts"] < 100_000] + [event for event in quick if event["ts"] >= 100_000]
+    one_slow_step = [event for event in slow if event["ts"] < 100_000] + [
+        event for event in quick if event["ts"] >= 100_000
+    ]
 
     assert analyze(*one_slow_step).first_visits == ()
