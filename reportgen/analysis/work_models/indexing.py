@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from reportgen.analysis.work_models.call import UNKNOWN, Call, Work, WorkModel, size_bytes, total_bytes
+from reportgen.analysis.work_models.call import UNKNOWN, Call, Tensor, Work, WorkModel, size_bytes, total_bytes
 
 
 def select(call: Call) -> Work:
@@ -22,8 +22,8 @@ def _rows(call: Call, *, dimension: int, index: int) -> Work:
     if table is None or positions is None or not table.shape:
         return UNKNOWN
     slice_elements = table.numel // max(table.shape[dimension], 1)
-    moved = size_bytes((positions.numel, slice_elements), table.type)
-    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+    written = size_bytes((positions.numel, slice_elements), table.type)
+    return Work(0.0, total_bytes(_read(table, written), written, positions.bytes))
 
 
 def gather(call: Call) -> Work:
@@ -31,8 +31,13 @@ def gather(call: Call) -> Work:
     table, positions = call.tensor(0), call.tensor(2)
     if table is None or positions is None:
         return UNKNOWN
-    moved = size_bytes(positions.shape, table.type)
-    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+    written = size_bytes(positions.shape, table.type)
+    return Work(0.0, total_bytes(_read(table, written), written, positions.bytes))
+
+
+def _read(table: Tensor, written_bytes: float | None) -> float | None:
+    """Return what is read of a table for a result of `written_bytes`: as much, but no element twice."""
+    return min(written_bytes, table.bytes) if written_bytes is not None and table.bytes is not None else None
 
 
 def scatter(call: Call) -> Work:
