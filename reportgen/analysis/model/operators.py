@@ -80,7 +80,11 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
-    """Host time that an operator took at the first visit of a signature, beyond the median of later visits."""
+    """Host time that an operator took at the first visit of a signature, beyond the median of later visits.
+
+    An operator that is called once a step has no later visits: `by_peers` says that it is held against the operators
+    that launch work as it does. `are_shapes_known` says whether the visits are known to be of different shapes.
+    """
 
     operator: str
     num_signatures: int
@@ -88,6 +92,8 @@ class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
     first_us: float
     later_us: float
     source: Source | None
+    by_peers: bool = False
+    are_shapes_known: bool = True
 
 
 class Utilisation(msgspec.Struct, frozen=True, kw_only=True):
