@@ -88,8 +88,8 @@ def joining_notices(twins: Join, timeline: Trace, counted: Counted) -> tuple[Not
         return ()
     num_steps = len(np.unique(timeline.activities.step[inside]))
     text = (
-        f"The shapes of {num_steps} profiled {'step' if num_steps == 1 else 'steps'} were not recorded: shapes change from "
-        "step to step, and the pass that records them met others. That device time has its operators, but no roofline."
+        f"The shapes of {num_steps} profiled {'step' if num_steps == 1 else 'steps'} were not recorded: shapes change "
+        "from step to step, and the pass that records them met others. That device time has its operators, but no roof."
     )
     return (
         Notice(code="shapes-vary", text=text, count=num_steps, share=float(duration[inside].sum() / duration.sum())),
@@ -112,7 +112,7 @@ def _find_other_shapes(timeline: _Side, detail: _Side, twin: Int32, num_steps: i
     return other
 
 
-def _activity_sides(timeline: Trace, detail: Trace, names: Int64) -> list[_Side]:
+def _activity_sides(timeline: Trace, detail: Trace, names: Int64) -> tuple[_Side, _Side]:
     shapes = _common_codes(timeline.dimensions, detail.dimensions)
     sides = []
     for trace, name_code, shape_code in (
@@ -130,7 +130,7 @@ def _activity_sides(timeline: Trace, detail: Trace, names: Int64) -> list[_Side]
                 loose=name,
             )
         )
-    return sides
+    return sides[0], sides[1]
 
 
 def _join_operators(timeline: Trace, detail: Trace, names: Int64) -> Int32:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from reportgen.analysis.work_models.call import UNKNOWN, Call, Tensor, Work, WorkModel, size_bytes, total_bytes
 
 
@@ -67,12 +65,15 @@ def put(call: Call) -> Work:
 
 
 def embedding_backward(call: Call) -> Work:
-    """``embedding_dense_backward(gradient, index, rows)``: a gradient of the whole table is written."""
+    """``embedding_dense_backward(gradient, index, rows)``: each row that was asked for is written.
+
+    The whole table is zeroed first, by an operator of its own (``zero_`` or ``fill_``).
+    """
     gradient, positions, num_rows = call.tensor(0), call.tensor(1), call.integer(2)
     if gradient is None or positions is None or num_rows is None:
         return UNKNOWN
-    width = gradient.numel // max(math.prod(positions.shape), 1)
-    written = size_bytes((num_rows, width), gradient.type)
+    width = gradient.numel // max(positions.numel, 1)
+    written = size_bytes((min(num_rows, positions.numel), width), gradient.type)
     return Work(float(gradient.numel), total_bytes(gradient.bytes, positions.bytes, written))
 
 
