@@ -105,6 +105,7 @@ def summarize_first_visits(trace: Trace, visits: SlowVisits, num_steps: int, pla
         rows = visits.operator[of_name]
         signatures = operators.signature[rows]
         dearest = int(rows[np.argmax(visits.self_ns[of_name])])
+        example = int(rows[places.example(operators.start_ns[rows], operators.end_ns[rows])])
         found.append(
             FirstVisit(
                 operator=trace.names[code],
@@ -116,6 +117,11 @@ def summarize_first_visits(trace: Trace, visits: SlowVisits, num_steps: int, pla
                 first_us=float(np.median(visits.self_ns[of_name])) / 1e3,
                 later_us=float(np.median(visits.later_ns[of_name])) / 1e3,
                 source=places.source(frame=int(operators.frame[dearest]), operator=dearest, call=-1),
+                where=places.where(
+                    int(operators.start_ns[example]),
+                    int(operators.end_ns[example]),
+                    thread=int(operators.thread[example]),
+                ),
             )
         )
     return tuple(sorted(found, key=lambda visit: -visit.excess_us_per_step))

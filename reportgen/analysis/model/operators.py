@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from reportgen.analysis.model.values import Source
+from reportgen.analysis.model.values import Source, Where
 
 Bound = Literal["compute", "memory", "latency"]
 
@@ -94,6 +94,7 @@ class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
     source: Source | None
     by_peers: bool = False
     are_shapes_known: bool = True
+    where: Where | None = None  # the longest in the step that documents show, else of all
 
 
 class Utilisation(msgspec.Struct, frozen=True, kw_only=True):

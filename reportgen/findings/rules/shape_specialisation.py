@@ -85,6 +85,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         ),
         change=Change(kind="build-once"),
         source=visit.source,
+        where=(visit.where,) if visit.where else (),
         identity=(visit.operator,),
         tries=("sdpa-flash",) if _is_attention(visit) else (),
     )
