@@ -37,26 +37,55 @@ class Noise(NamedTuple):
     wild_by: float = 0.3
 
 
-def draw(noise_: Noise, source: random.Random, level_us: float, num_nights: int, factor: float = 1.0) -> list[float]:
+class Measured(NamedTuple):
+    """Real nights: how the logarithms of their step times lie around their mean, and the deviation within a night."""
+
+    name: str
+    nights_us: tuple[float, ...]
+    within: float
+
+    @property
+    def between(self) -> float:
+        """Return the standard deviation of the nights' logarithms."""
+        return statistics.stdev([math.log(value) for value in self.nights_us])
+
+    def draw(self, source: random.Random) -> float:
+        """Return how far a night lies from the level: one of those measured, moved by a little (smoothed bootstrap).
+
+        The measured nights lie nearer to their own mean than to the true one, and a sum of both parts has the
+        deviation that was measured.
+        """
+        num = len(self.nights_us)
+        logs = [math.log(value) for value in self.nights_us]
+        away = (source.choice(logs) - statistics.fmean(logs)) * math.sqrt(num / (num - 1))
+        width = 0.9 * num**-0.2
+        return (away + source.gauss(0.0, width * self.between)) / math.sqrt(1.0 + width**2)
+
+
+def draw(
+    noise_: Noise | Measured, source: random.Random, level_us: float, num_nights: int, factor: float = 1.0
+) -> list[float]:
     """Return the figures of a history whose level is `factor` times as high from night `CHANGE_ON` on."""
     nights = []
     for night in range(num_nights):
-        level = math.log(level_us * (factor if night >= CHANGE_ON else 1.0)) + source.gauss(0.0, noise_.between)
-        if source.random() < noise_.wild:
-            level += noise_.wild_by
+        level = math.log(level_us * (factor if night >= CHANGE_ON else 1.0))
+        if isinstance(noise_, Measured):
+            level += noise_.draw(source)
+        else:
+            level += source.gauss(0.0, noise_.between) + (noise_.wild_by if source.random() < noise_.wild else 0.0)
         samples = [source.gauss(level, noise_.within) for _ in range(SAMPLES)]
         nights.append(math.exp(statistics.median(samples)))
     return nights
 
 
-def false_alarms(noise_: Noise, num_histories: int, seed: int) -> float:
+def false_alarms(noise_: Noise | Measured, num_histories: int, seed: int) -> float:
     """Return the share of unchanged histories in which any night is called a change of the step time."""
     source = random.Random(seed)
     histories = (draw(noise_, source, LEVEL_US, NUM_NIGHTS) for _ in range(num_histories))
     return sum(bool(changes(values, STEP)) for values in histories) / num_histories
 
 
-def found_in_time(noise_: Noise, factor: float, nights: int, num_histories: int, seed: int) -> float:
+def found_in_time(noise_: Noise | Measured, factor: float, nights: int, num_histories: int, seed: int) -> float:
     """Return the share of histories in which a change of the step time is told within its first `nights`."""
     source = random.Random(seed)
     found = 0
@@ -77,7 +106,7 @@ def device_time(sigma: float, num_histories: int, seed: int) -> tuple[float, flo
     return alarms / num_histories, told / num_histories
 
 
-def stated_nights(noise_: Noise, factor: float) -> int | None:
+def stated_nights(noise_: Noise | Measured, factor: float) -> int | None:
     """Return how many nights the program promises for a change, where it knows the spread from 30 nights before."""
     median_error = math.sqrt(math.pi / 2 / SAMPLES) * noise_.within  # of the median of normal samples
     needed = noise.nights_needed(math.log(factor), math.hypot(noise_.between, median_error), CHANGE_ON, CHANGE_ON - 1)

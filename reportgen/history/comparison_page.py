@@ -151,13 +151,15 @@ def _figures(case: CaseDifference) -> Table:
 
 def _moved(kind: MovedKind, case: CaseDifference, most: int, medium: Medium) -> Table:
     rows = [row for row in case.moved if row.kind == kind][:most]
-    befores, afters = tables.times([row.base_us for row in rows]), tables.times([row.new_us for row in rows])
+    unit, _ = fmt.time_unit(max(max(row.base_us or 0.0, row.new_us or 0.0) for row in rows))
+    befores = tables.times([row.base_us for row in rows], unit=unit)
+    afters = tables.times([row.new_us for row in rows], unit=unit)
     return Table(
         caption=f"{_KIND_WORDS[kind]}: what moved in {case.name}, {case.moved_basis} time per step",
         columns=columns(
             (_KIND_WORDS[kind], 46, False),
-            ("Base", 12, True),
-            ("New", 12, True),
+            (f"Base, {unit}", 12, True),
+            (f"New, {unit}", 12, True),
             ("Change", 12, True),
             ("Calls", 18, False),
         ),

@@ -129,16 +129,35 @@ def render_markdown(difference: ReportDifference) -> str:
         lines += [f"Also different: {_escaped(fmt.listing(difference.also))}.", ""]
     lines += ["| case | figure | base | new | change | verdict |", "| --- | --- | ---: | ---: | ---: | --- |"]
     for case in difference.cases:
-        for row in wording.shown(case):
-            quantity = BY_NAME[row.quantity]
-            cells = (case.name, quantity.label, quantity.text(row.base), quantity.text(row.new))
-            verdict = wording.VERDICT_WORDS[row.verdict]
-            lines.append(f"| {' | '.join(map(_escaped, (*cells, wording.percent(row.change), verdict)))} |")
+        lines += _rows_markdown(case)
     for case in difference.cases:
         lines += _moved_markdown(case)
-    rows = faults(difference)
-    lines += ["", *(f"- {_STATES[row.state]}: {_escaped(row.title + gain_text(row))}" for row in rows)] if rows else []
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _findings_markdown(faults(difference))) + "\n"
+
+
+def _rows_markdown(case: CaseDifference) -> list[str]:
+    """Return a row for each figure that is another, and one for all that are not: a reviewer looks for what changed."""
+    rows = []
+    shown = wording.shown(case)
+    same = [BY_NAME[row.quantity].label for row in shown if row.verdict == "unchanged"]
+    for row in shown:
+        if row.verdict != "unchanged":
+            quantity = BY_NAME[row.quantity]
+            cells = (case.name, quantity.label, quantity.text(row.base), quantity.text(row.new))
+            rows.append((*cells, wording.percent(row.change), wording.VERDICT_WORDS[row.verdict]))
+    if same:
+        which = f"all {len(same)} figures" if len(same) == len(shown) else fmt.listing(same)
+        rows.append((case.name, which, "", "", "", wording.VERDICT_WORDS["unchanged"]))
+    return [f"| {' | '.join(map(_escaped, cells))} |" for cells in rows]
+
+
+def _findings_markdown(rows: Sequence[FindingDifference]) -> list[str]:
+    if not rows:
+        return []
+    told = [f"- {_STATES[row.state]}: {_escaped(row.title + gain_text(row))}" for row in rows if row.state != "still"]
+    still = len(rows) - len(told)
+    told += [f"- {fmt.plural(still, 'finding')} still there"] if still else []
+    return ["", "Findings:", "", *told]
 
 
 def _moved_markdown(case: CaseDifference) -> list[str]:
