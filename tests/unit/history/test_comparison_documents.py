@@ -55,6 +55,15 @@ def test_the_markdown_has_a_row_for_what_changed_and_one_for_all_that_did_not():
     ]
 
 
+def test_a_longer_step_names_the_function_of_the_host_in_every_document():
+    difference = compare_reports(night(), night([night_case(step_us=2000.0, forward_us=1800.0)]))
+
+    assert "+900 µs  forward model.py (changed) on the host" in render_text(difference).replace("\u00a0", " ")
+    markdown = render_markdown(difference).replace("\u00a0", " ")
+    assert "What moved in prefill (host time per step):\n\n- +900 µs `forward model.py` (changed)" in markdown
+    assert "Function: what moved in prefill, host time per step" in render_html(difference)
+
+
 def test_the_page_names_the_unit_of_what_moved():
     page = render_html(worse()).replace("\u00a0", " ")
 
