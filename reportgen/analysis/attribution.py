@@ -18,7 +18,7 @@ from reportgen.trace.call_names import match_names
 from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
-    from reportgen.trace.columns import Int8, Int32, Int64, Signature, Trace
+    from reportgen.trace.columns import Bool, Int8, Int32, Int64, Signature, Trace
 
 Direction = Literal["forward", "backward"]
 _DIRECTIONS: tuple[Direction | None, ...] = (None, "forward", "backward")
@@ -49,11 +49,16 @@ class Attribution:
         self.timeline, self.detail = timeline, detail
         self.twins = join(timeline, detail) if twins is None else twins
         self.frames = FrameIndex(detail)
-        self.operator_group, self.detail_group, self.groups = _group_operators(timeline, detail, self.twins.operator)
+        twin = np.where(self._has_other_shapes(timeline.operators.step), -1, self.twins.operator)
+        self.operator_group, self.detail_group, self.groups = _group_operators(timeline, detail, twin)
         self.detail_frame = _operator_frames(detail)
         self.operator_frame: Int32 = follow(self.twins.operator, self.detail_frame)
         self.activity_group: Int32 = self._activity_groups()
         self.activity_frame: Int32 = self._activity_frames()
+
+    def _has_other_shapes(self, step: Int32) -> Bool:
+        """Tell which rows lie in steps whose shapes are not their twins': operators there have no signature."""
+        return np.isin(step, self.twins.other_shapes)
 
     def _activity_groups(self) -> Int32:
         """Prefer the twin's operator, which has a signature, to the timeline's own, which has a name at least."""
@@ -61,7 +66,8 @@ class Attribution:
         if self.timeline is self.detail:
             return own
         joined = follow(follow(self.twins.activity, self.detail.activities.operator), self.detail_group)
-        return first_known(joined, own)
+        unlike = self._has_other_shapes(self.timeline.activities.step)
+        return np.where(unlike, first_known(own, joined), first_known(joined, own))
 
     def _activity_frames(self) -> Int32:
         """Prefer the frame around the launch, which custom kernels have too, to the one around the operator."""

@@ -15,7 +15,8 @@ import numpy as np
 from reportgen.analysis.alignment import align
 from reportgen.analysis.grouping import combine
 from reportgen.analysis.links import follow
-from reportgen.analysis.model import Joining
+from reportgen.analysis.model import Joining, Notice
+from reportgen.analysis.step_shapes import with_other_grids, with_other_shapes
 from reportgen.analysis.window import durations_ns
 
 if TYPE_CHECKING:
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Join:
-    """Rows of the detail pass for the rows of the timeline pass, -1 where there is no twin."""
+    """Rows of the detail pass for the rows of the timeline pass, -1 where there is no twin.
+
+    `other_shapes` are the steps of the timeline pass (-1: outside all) whose shapes were not those of their twins.
+    """
 
     activity: Int32
     operator: Int32
+    other_shapes: tuple[int, ...] = ()
 
 
 def join(timeline: Trace, detail: Trace) -> Join:
@@ -39,7 +44,15 @@ def join(timeline: Trace, detail: Trace) -> Join:
             operator=np.arange(len(timeline.operators.start_ns), dtype=np.int32),
         )
     names = _common_codes(timeline.names, detail.names)
-    return Join(activity=_join_activities(timeline, detail, names), operator=_join_operators(timeline, detail, names))
+    one, other = _activity_sides(timeline, detail, names)
+    activity = _join_sides(one, other)
+    joined = activity >= 0
+    same = one.exact[joined] == other.exact[activity[joined]]
+    return Join(
+        activity=activity,
+        operator=_join_operators(timeline, detail, names),
+        other_shapes=with_other_grids(one.step[joined], same) if len(same) else with_other_shapes(timeline, detail),
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,7 +76,7 @@ def measure_joining(twins: Join, timeline: Trace, counted: Counted) -> Joining |
     )
 
 
-def _join_activities(timeline: Trace, detail: Trace, names: Int64) -> Int32:
+def _activity_sides(timeline: Trace, detail: Trace, names: Int64) -> tuple[_Side, _Side]:
     shapes = _common_codes(timeline.dimensions, detail.dimensions)
     sides = []
     for trace, name_code, shape_code in (
@@ -81,7 +94,20 @@ def _join_activities(timeline: Trace, detail: Trace, names: Int64) -> Int32:
                 loose=name,
             )
         )
-    return _join_sides(*sides)
+    return sides[0], sides[1]
+
+
+def shape_notices(twins: Join, timeline: Trace) -> tuple[Notice, ...]:
+    """Say that shapes hold for some of the timeline's steps only, where each step's are those of its batch."""
+    if not twins.other_shapes:
+        return ()
+    steps = np.unique(timeline.operators.step[timeline.operators.step >= 0])
+    unlike = np.isin(steps, twins.other_shapes).sum()
+    text = (
+        f"The shapes change from step to step: in {unlike} of {len(steps)} steps of the timeline they were not those "
+        "that the detail pass recorded. Operators there are listed by name, without shapes, and have no roof."
+    )
+    return (Notice(code="shapes-vary", text=text, count=int(unlike), share=float(unlike / max(1, len(steps)))),)
 
 
 def _join_operators(timeline: Trace, detail: Trace, names: Int64) -> Int32:

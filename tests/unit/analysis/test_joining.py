@@ -133,3 +133,57 @@ def test_an_empty_pass_does_no_harm(read: Read, missing: str) -> None:
     timeline, detail = (empty, full) if missing == "timeline" else (full, empty)
 
     assert analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail)).num_steps == 1
+
+
+SHAPES: Json = {"Input type": ["float"]}
+
+
+def batch(rows: int, start: float, first: int, grids: tuple[int, ...]) -> list[Json]:
+    """Return a step of five operators on `rows` rows, each with a kernel of the grid that `grids` says."""
+    events = [step(first, start, 60)]
+    for index, grid in enumerate(grids):
+        at = start + 10 * index
+        events += [
+            op(f"aten::op{index}", at, 9, **{"Input Dims": [[rows, 8]], **SHAPES}),
+            launch(at + 1, 1, first + index),
+            kernel(at + 5, 3, first + index, name="k", grid=[grid, 1, 1], block=[32, 1, 1]),
+        ]
+    return events
+
+
+def test_shapes_of_another_batch_are_not_taken_for_those_of_a_timed_step(read: Read) -> None:
+    # The first timed step is the recorded one again; the second has three grids of five that are not the twin's.
+    alike, other = batch(64, 0, 1, (64,) * 5), batch(16, 100, 11, (64, 64, 16, 16, 16))
+    timeline = read(*alike, *other, name="timeline.json")
+    detail = read(*batch(64, 0, 1, (64,) * 5), name="detail.json")
+    case = analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail))
+
+    assert join(timeline, detail).other_shapes == (1,)
+    rows = {(row.name, row.input_shapes): row for row in case.operators.items}
+    assert set(rows) == {(f"aten::op{index}", shapes) for index in range(5) for shapes in (((64, 8),), None)}
+    # Time and calls are both told apart: each of the two has one call of 3 µs in two steps.
+    assert {(row.device_us_per_step, row.calls_per_step) for row in rows.values()} == {(1.5, 0.5)}
+    (notice,) = [notice for notice in case.notices if notice.code == "shapes-vary"]
+    assert (notice.count, notice.share) == (1, 0.5)
+    assert "in 1 of 2 steps" in notice.text
+
+
+def test_a_step_of_which_one_grid_grew_keeps_its_shapes(read: Read) -> None:
+    timeline = read(*batch(64, 0, 1, (64, 64, 64, 64, 65)), name="timeline.json")
+    detail = read(*batch(64, 0, 1, (64,) * 5), name="detail.json")
+
+    assert join(timeline, detail).other_shapes == ()
+
+
+@pytest.mark.parametrize(("rows", "other"), [((64, 64), ()), ((64, 16), (0,))])
+def test_without_a_device_the_recorded_steps_tell_whether_shapes_stay(
+    read: Read, rows: tuple[int, int], other: tuple[int, ...]
+) -> None:
+    def host_only(*batches: list[Json], name: str) -> Trace:
+        return read(
+            *(event for one in batches for event in one if event["cat"] in ("cpu_op", "user_annotation")), name=name
+        )
+
+    one, two = batch(rows[0], 0, 1, (1,) * 5), batch(rows[1], 100, 11, (1,) * 5)
+
+    assert join(host_only(one, name="timeline.json"), host_only(one, two, name="detail.json")).other_shapes == other
