@@ -22,7 +22,7 @@ from reportgen.analysis.device_limits import DeviceLimits, limits_of
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.first_visits import find_slow_visits, summarize_first_visits
 from reportgen.analysis.gaps import list_gaps_with_causes
-from reportgen.analysis.joining import measure_joining
+from reportgen.analysis.joining import joining_notices, measure_joining
 from reportgen.analysis.kernels import rank_kernels
 from reportgen.analysis.launching import measure_launching
 from reportgen.analysis.memory import measure_memory
@@ -104,6 +104,7 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
+        *joining_notices(context.attribution.twins, context.attribution.timeline, context.counted),
         *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
     analysis = msgspec.structs.replace(
