@@ -1,8 +1,4 @@
-"""Whether the steps of the timeline pass had the shapes that the detail pass recorded.
-
-Where each step works on a batch of other lengths, its twin in the detail pass did the same with other shapes: operator
-and function hold for it, shapes do not.
-"""
+"""Whether the shapes of a program stay from step to step, where it has no device whose launches would tell."""
 
 from __future__ import annotations
 
@@ -14,42 +10,30 @@ import numpy as np
 from reportgen.analysis.alignment import align
 
 if TYPE_CHECKING:
-    from reportgen.trace.columns import Bool, Int32, Int64, Trace
+    from reportgen.trace.columns import Bool, Int64, Trace
 
-# The share of a step's activities with their twins' grid and block from which on its shapes are the twins'. A cache
-# that grows by a token a step leaves 0.90 to 0.96 of them alike (GPT-2 and a Llama-like decoder on an H200).
-SAME_GRIDS = 0.8
-# Without a device, the share of operators with the shapes of the step before: 0.92 to 0.96 where a cache grows, 0.42
-# in fine-tuning on texts that are padded batch by batch.
-SAME_SHAPES = 0.8
+# The share of operators with the shapes that they had in the step before: 0.92 to 0.96 where a cache grows by a token a
+# step, 0.42 in fine-tuning on texts that are padded batch by batch.
+SAME_SHAPES = 0.75
 
 
-def with_other_grids(step: Int32, same: Bool) -> tuple[int, ...]:
-    """Return the steps of whose activities too few are the same as their twins; one entry each for `step`, `same`."""
-    return tuple(number for number in np.unique(step).tolist() if same[step == number].mean() < SAME_GRIDS)
-
-
-def with_other_shapes(timeline: Trace, detail: Trace) -> tuple[int, ...]:
-    """Return all steps of the timeline where the detail pass's own differ from each other in too many shapes.
-
-    For a timeline without device activities, whose grids would tell.
-    """
-    alike = shapes_alike(detail)
-    if not len(alike) or alike.mean() >= SAME_SHAPES:
-        return ()
-    return tuple(np.unique(timeline.operators.step).tolist())
+def shapes_stay(trace: Trace) -> bool:
+    """Say whether the steps of `trace` have the same shapes, or hardly any were recorded that could differ."""
+    alike = shapes_alike(trace)
+    return not len(alike) or bool(alike.mean() >= SAME_SHAPES)
 
 
 def shapes_alike(trace: Trace) -> Bool:
-    """Say for each operator that takes tensors whether it took the same shapes in the step before."""
+    """Say for each operator that takes tensors, and has a twin in the step before, whether it took the same shapes."""
     operators = trace.operators
     shape = np.append(_shape_codes(trace), -1)[operators.signature]
     around = np.where(operators.parent >= 0, np.append(operators.name, -1)[operators.parent], -1)
     key = operators.name.astype(np.int64) * 2**32 + around
     found = [np.zeros(0, dtype=bool)]
     for thread in np.unique(operators.thread):
-        steps = np.unique(operators.step[(operators.thread == thread) & (operators.step >= 0)])
-        blocks = [np.flatnonzero((operators.thread == thread) & (operators.step == step)) for step in steps]
+        here = operators.thread == thread
+        steps = np.unique(operators.step[here & (operators.step >= 0)])
+        blocks = [np.flatnonzero(here & (operators.step == step)) for step in steps]
         for one, other in pairwise(blocks):
             partner = align(key[one], key[other])
             joined = partner >= 0
