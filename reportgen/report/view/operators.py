@@ -76,7 +76,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
     rows = [
         Row(
-            id=links.anchors(case).operator(item),
+            id=links.anchors(case).row("operator", index),
             cells=(
                 *_name_cells(item, medium, links.of_operator(case, item)),
                 cells[index],
@@ -179,7 +179,7 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -
     means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
     rows = tuple(
         Row(
-            id=links.anchors(case).kernels.get(kernel.name),
+            id=links.anchors(case).row("kernel", index),
             cells=(
                 *_kernel_cells(kernel, medium, links.of_kernel(case, kernel)),
                 spent[index],
