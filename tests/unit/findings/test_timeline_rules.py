@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
 from reportgen.findings import evaluate
@@ -123,6 +124,26 @@ class TestInputStall:
         )
         record, findings = judge(case, "input-stall")
         assert (record.outcome, record.value, findings) == ("passed", 0.375, [])
+
+    def held_up(self, *samples_us: float) -> CaseAnalysis:
+        """Return a step of 1000 us with 500 of input, which one recorded step of four, 4600 us longer, stands for."""
+        rows = [*_rows(5)]
+        rows[3] = msgspec.structs.replace(
+            rows[3], interval_us=5600.0, outlier=True, differs_in="input", differs_by_us=4600.0
+        )
+        parts = budget(1000.0, compute=200.0, input=500.0, launch=300.0)
+        return host_bound_case(budget=parts, timing=timed(step_times(*samples_us)), steps=tuple(rows))
+
+    def test_one_recorded_step_that_was_held_up_is_no_stall_where_the_steps_are_even(self) -> None:
+        # 4600 of 8600 us recorded, at the scale of 1000: 535 of the 500.
+        record, _ = judge(self.held_up(*[1000.0] * 10), "input-stall")
+        assert (record.outcome, record.value) == ("passed", 0.0)
+
+    def test_slow_steps_that_come_without_a_profiler_too_stay_in(self) -> None:
+        # One of ten takes 6000: the mean is 500 over the median, so 35 of the 535 are taken away.
+        record, [finding] = judge(self.held_up(*[1000.0] * 9, 6000.0), "input-stall")
+        assert record.value == pytest.approx(0.465, abs=0.001)
+        assert finding.gain is not None
 
     def test_a_loader_that_keeps_up_passes(self) -> None:
         record, _ = judge(host_bound_case(), "input-stall")
