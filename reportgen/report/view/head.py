@@ -59,10 +59,13 @@ def device_words(report: Report) -> str | None:
     names = [device.name for device in report.devices] or [case.device for case in report.cases[:1] if case.device]
     if not names:
         return None
-    name = fmt.legible(names[0], 40)
-    if len(set(names)) > 1:
-        return f"{fmt.spelled(len(names))} devices"
-    return f"one {name}" if len(names) == 1 else f"{fmt.spelled(len(names))} {name}"
+    worked = max((case.device_time.num_devices or 0 for case in report.cases if case.device_time), default=0)
+    # A file lists every device of the machine; those that did nothing in the steps were not measured.
+    number = min(worked, len(names)) or len(names)
+    if len(set(names)) > 1 and number > 1:
+        return f"{fmt.spelled(number)} devices"
+    used = next((case.device for case in report.cases if case.device), None) if len(set(names)) > 1 else None
+    return f"{fmt.spelled(number)} {fmt.legible(used or names[0], 40)}"
 
 
 def _subtitle(report: Report) -> list[str]:
@@ -135,7 +138,8 @@ def _timing(report: Report) -> str | None:
             continue
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
-            if profiled_us is not None and profiled_us > timing.step_us:
+            times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+            if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
             continue
