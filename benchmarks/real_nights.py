@@ -181,16 +181,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show(len(unchanged), "unchanged", unchanged[-1])
     noises = measured_noise(parsed.output, len(unchanged))
 
-    found = 0
+    found, number = 0, len(unchanged)
     for number in range(len(unchanged) + 1, len(unchanged) + num_planted + 1):
         changed = planted(parsed.workload, parsed.plant, parsed.output / "planted")
         night = run_night(changed, parsed.output, number, options)
         show(number, parsed.plant, night)
         found += night.has_alarm
+        if found:
+            break
     show_noise(noises)
     (parsed.output / "noise.json").write_bytes(msgspec.json.format(msgspec.json.encode(noises), indent=1))
     alarms = sum(night.has_alarm for night in unchanged)
-    print(f"\n{len(unchanged)} unchanged nights: {alarms} with an alarm; {num_planted} with a change: {found} told")
+    outcome = "told on the last" if found else "not told"
+    print(f"\n{len(unchanged)} unchanged nights: {alarms} with an alarm")
+    if num_planted:
+        print(f"{number - len(unchanged)} with a change: {outcome}")
     return int(bool(alarms) or (num_planted > 0 and not found))
 
 

@@ -39,7 +39,7 @@ from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
 from reportgen.analysis.syncs import list_syncs
-from reportgen.analysis.timeline import draw_timeline
+from reportgen.analysis.timeline import draw_timeline, pick_step
 from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.utilisation import measure_utilisation
 from reportgen.analysis.window import count, main_device
@@ -135,15 +135,17 @@ class _Context:
         timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
         sites = recorded.sync_sites if recorded and recorded.sync_sites else ()
         counted = count(timeline)
+        mode = timing.mode if timing else "pipelined"
+        shown = pick_step(steps, mode)
         limits = limits_of(inputs.devices, main_device(timeline, counted))
         return cls(
             inputs=inputs,
             attribution=attribution,
             counted=counted,
-            places=CasePlaces(attribution, timeline.info.path.name, sites),
+            places=CasePlaces(attribution, timeline.info.path.name, sites, shown[1:] if shown else None),
             steps=steps,
             timing=timing,
-            mode=timing.mode if timing else "pipelined",
+            mode=mode,
             budget=compute_budget(timeline, steps, timing),
             limits=limits,
             shapes=measure_work(attribution, counted, limits.ceilings, inputs.flags),

@@ -93,7 +93,7 @@ def crowding(case: CaseAnalysis) -> str | None:
     times = _unprofiled(case)
     if times is None or (num := len(_undisturbed(times))) >= min(FEWEST_STEPS, times.num_samples):
         return None
-    return f"others had the cores: {num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed"
+    return f"others had the cores ({num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed)"
 
 
 def _unprofiled(case: CaseAnalysis) -> StepTimes | None:

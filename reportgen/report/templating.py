@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reportgen.report.inert import inert_json
 from reportgen.resources import font_path, resource_folder
 
 _FONTS = (
@@ -38,6 +39,7 @@ def environment() -> Environment:
     made.filters["prose"] = prose
     made.filters["breakable"] = breakable
     made.filters["data_uri"] = data_uri
+    made.filters["inert_json"] = inert_json
     return made
 
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
-from reportgen.findings.rule import (
-    Context,
-    Draft,
-    Measured,
-    Rule,
-    Threshold,
-    Verdict,
-    fired,
-    not_evaluated,
-    passed,
-)
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.samples import recorded_steps
 
 SHARE = Threshold(
@@ -42,12 +33,12 @@ def judge(context: Context) -> Verdict:
     """
     case = context.case
     if case.device_kind == "not-recorded":
-        return not_evaluated("device activity was not recorded")
+        return DEVICE_UNRECORDED
     step_us = case.step_us
     if case.budget is None or not step_us:
         return not_evaluated("the step's waits are not known")
     cost_us = part_us(case.budget, "input")
-    measured = Measured(value=cost_us / step_us, threshold=context.thresholds[SHARE.name], unit=SHARE.unit)
+    measured = context.measured(SHARE, cost_us / step_us)
     if measured.value < measured.threshold:
         return passed(f"waiting for data takes {fmt.share(measured.value)} of the step", measured)
     if cost_us < context.thresholds[LEAST_US.name]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import FirstVisit, Timing
+from reportgen.analysis.model import CaseAnalysis, FirstVisit, Timing
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import STEP_UNKNOWN
@@ -27,7 +27,11 @@ EXCESS_US = Threshold(
 
 
 def judge(context: Context) -> Verdict:
-    """Compare an operator's self host time at the first visit of a signature with the median of later visits."""
+    """Compare an operator's self host time at the first visit of a signature with the median of later visits.
+
+    An operator called once a step has no later visits in a window; where it takes far longer than others that launch
+    work, either its shapes or the steps over shapes met again must show that it is the new shape that costs.
+    """
     case = context.case
     if not case.steps:
         return not_evaluated("no step was recorded")
@@ -41,6 +45,7 @@ def judge(context: Context) -> Verdict:
         if visit.num_signatures >= limit[NUM_SHAPES.name]
         and visit.first_us - visit.later_us >= limit[EXCESS_US.name]
         and visit.first_us >= limit[FACTOR.name] * visit.later_us
+        and (visit.are_shapes_known or _are_revisits_quicker(case, limit[EXCESS_US.name]))
     ]
     worst = max((visit.first_us - visit.later_us for visit in case.first_visits), default=0.0)
     measured = context.measured(EXCESS_US, worst)
@@ -48,6 +53,14 @@ def judge(context: Context) -> Verdict:
         return passed("no operator takes far longer at the first visit of a shape", measured)
     dearest = max(slow, key=lambda visit: visit.excess_us_per_step)
     return fired(_draft(context, dearest, len(slow), step_us), measured=measured)
+
+
+def _are_revisits_quicker(case: CaseAnalysis, least_us: float) -> bool:
+    """Tell whether steps over shapes met before are quicker, not profiled, by as much as a first visit costs."""
+    timing = case.timing
+    if timing is None or timing.revisit is None or timing.step_us is None:
+        return False
+    return timing.step_us - timing.revisit.median_us >= least_us
 
 
 def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: float) -> Draft:
@@ -72,6 +85,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         ),
         change=Change(kind="build-once"),
         source=visit.source,
+        where=(visit.where,) if visit.where else (),
         identity=(visit.operator,),
         tries=("sdpa-flash",) if _is_attention(visit) else (),
     )
@@ -84,7 +98,8 @@ def _evidence(
     rows = [
         Evidence(
             text=f"{name}{f' {at}' if at else ''} takes the host {fmt.duration(visit.first_us)} at the first visit of "
-            f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} later "
+            f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} "
+            f"{'are usual of operators that launch work' if visit.by_peers else 'later'} "
             f"({steps})",
             value=visit.first_us - visit.later_us,
             unit="us",

@@ -11,7 +11,7 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes, Timing
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 FACTOR = Threshold(
     name="factor", value=2, unit="x", reason="a host that is shared makes a step half as long again; twice is an event"
@@ -45,7 +45,7 @@ def judge(context: Context) -> Verdict:
     slow = [sample for sample in samples if sample > bound_us]
     cost_us = sum(sample - median_us for sample in slow) / len(samples)
     share = cost_us / (sum(samples) / len(samples))
-    measured = Measured(value=share, threshold=limit[COST.name], unit=COST.unit)
+    measured = context.measured(COST, share)
     # Where more than a quarter of the steps are slow they are no outliers: the step has two speeds or wanders.
     if not slow or share < measured.threshold or len(slow) > len(samples) / 4:
         return passed(

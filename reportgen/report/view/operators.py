@@ -10,8 +10,10 @@ from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
 from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
+from reportgen.report.view.anchors import ranked_operators
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
-from reportgen.report.view.tables import Cell, Row, Table
+from reportgen.report.view.tables import Cell, Link, Row, Table
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,22 +26,20 @@ class CaseOperators:
     sentence: str
 
 
-def view_operators(report: Report, medium: Medium) -> tuple[CaseOperators, ...]:
+def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOperators, ...]:
     """Return the tables of every case."""
-    return tuple(_case(case, len(report.cases), medium) for case in report.cases)
+    return tuple(_case(case, len(report.cases), medium, links) for case in report.cases)
 
 
-def _case(case: CaseAnalysis, num_cases: int, medium: Medium) -> CaseOperators:
-    on_host = case.device_kind == "host"
-    ranked = [item for item in case.operators.items if _time(item, on_host=on_host)]
+def _case(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> CaseOperators:
+    ranked = ranked_operators(case)
+    kernels = _kernels(case, num_cases, medium, links)
     if not ranked:
-        return CaseOperators(
-            case=cases.label(case), operators=None, kernels=_kernels(case, num_cases, medium), sentence=_missing(case)
-        )
+        return CaseOperators(case=cases.label(case), operators=None, kernels=kernels, sentence=_missing(case))
     return CaseOperators(
         case=cases.label(case),
-        operators=_table(case, ranked, num_cases, medium),
-        kernels=_kernels(case, num_cases, medium),
+        operators=_table(case, ranked, num_cases, medium, links),
+        kernels=kernels,
         sentence="",
     )
 
@@ -64,7 +64,7 @@ def _share(operator: Operator, *, on_host: bool) -> float | None:
     return operator.share_of_host if on_host else operator.share_of_device
 
 
-def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium) -> Table:
+def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium, links: Links) -> Table:
     on_host = case.device_kind == "host"
     shown = ranked[: medium.operator_rows]
     values = [_time(item, on_host=on_host) or 0.0 for item in shown]
@@ -78,12 +78,13 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
     rows = [
         Row(
+            id=links.anchors(case).operator(item),
             cells=(
-                *_name_cells(item, medium, apart[index]),
+                *_name_cells(item, medium, apart[index], links.of_operator(case, item)),
                 cells[index],
                 _share_cell(item, most, on_host=on_host),
                 *_roof_cells(item, roofs=roofs),
-            )
+            ),
         )
         for index, item in enumerate(shown)
     ]
@@ -136,9 +137,9 @@ def told_apart(shown: Sequence[Operator]) -> list[str | None]:
     return told
 
 
-def _name_cells(item: Operator, medium: Medium, apart: str | None) -> tuple[Cell, ...]:
+def _name_cells(item: Operator, medium: Medium, apart: str | None, links: tuple[Link, ...]) -> tuple[Cell, ...]:
     shapes = fmt.shapes(item.input_shapes, item.input_types, item.name, limit=3 if medium.is_print else 6)
-    name = tables.name(item.name.removeprefix("aten::"), medium.name_limit)
+    name = dataclasses.replace(tables.name(item.name.removeprefix("aten::"), medium.name_limit), links=links)
     if item.direction == "backward":
         name = dataclasses.replace(name, note="backward")
     return (
@@ -191,7 +192,7 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
     return " ".join(texts) or None
 
 
-def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> Table | None:
     kernels = case.kernels.items
     if not kernels:
         return None
@@ -200,13 +201,14 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None
     means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
     rows = tuple(
         Row(
+            id=links.anchors(case).kernels.get(kernel.name),
             cells=(
-                *_kernel_cells(kernel, medium),
+                *_kernel_cells(kernel, medium, links.of_kernel(case, kernel)),
                 spent[index],
                 Cell(text=fmt.share(kernel.share_of_device), sort=kernel.share_of_device),
                 means[index],
                 Cell(text=f"{fmt.number(kernel.min_us)} to {fmt.number(kernel.max_us)}"),
-            )
+            ),
         )
         for index, kernel in enumerate(shown)
     )
@@ -224,9 +226,10 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
 
 
-def _kernel_cells(kernel: Kernel, medium: Medium) -> tuple[Cell, ...]:
+def _kernel_cells(kernel: Kernel, medium: Medium, links: tuple[Link, ...]) -> tuple[Cell, ...]:
+    name = tables.name(kernel.name, 40 if medium.is_print else medium.name_limit)
     return (
-        tables.name(kernel.name, 40 if medium.is_print else medium.name_limit),
+        dataclasses.replace(name, links=links),
         Cell(text=kernel.category),
         Cell(text=fmt.count(kernel.calls_per_step), sort=kernel.calls_per_step),
     )

@@ -9,7 +9,7 @@ import pytest
 from reportgen.analysis.model import CaseAnalysis, Coverage, Cut, Launching, Operator, Timing
 from reportgen.findings.evaluate import evaluate
 from reportgen.findings.model import Finding, RuleRecord
-from reportgen.recording import Environment
+from reportgen.recording import Ceilings, Device, Environment
 from tests.case_builder import host_bound_case, operator
 
 PEAK = 1000e12
@@ -114,6 +114,16 @@ class TestTensorCoresUnused:
         assert finding.gain is not None
         assert finding.gain.at_least_us_per_step == 2000.0
         assert finding.beware is not None
+
+    def test_the_device_s_ceiling_tells_what_tf32_gives(self) -> None:
+        # 137.4 GFLOP at 70 % of 400 TFLOP/s: 491 us of 4000.
+        slow = product(4096, 4096, 4096, 4000.0, ceiling="float32", roof_us=2000.0, roof_share=0.5)
+        device = Device(index=0, name="some", ceilings=Ceilings(matmul_flops_per_s={"tf32": 400e12}, method="measured"))
+        findings, _ = evaluate([case(slow)], Environment(), devices=[device])
+        (finding,) = [one for one in findings if one.rule == "tensor-cores-unused"]
+
+        assert finding.gain is not None
+        assert finding.gain.at_least_us_per_step == pytest.approx(4000 - 2 * 4096**3 / (0.7 * 400e12) * 1e6)
 
     def test_a_tf32_kernel_acquits(self) -> None:
         row = product(4096, 4096, 4096, 4000.0, ceiling="float32", kernels=("sm80_xmma_gemm_tf32f32_tn",))

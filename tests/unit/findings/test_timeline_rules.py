@@ -207,6 +207,15 @@ class TestShapeSpecialisation:
         assert finding.gain.step_after_us == 8_000.0
         assert finding.severity == "high"
 
+    def test_without_later_visits_the_steps_over_known_shapes_must_be_quicker(self) -> None:
+        row = msgspec.structs.replace(visit(37_000.0, 20.0), by_peers=True, are_shapes_known=False)
+        record, [finding] = judge(self.case(row), "shape-specialisation")
+        assert "are usual of operators that launch work" in finding.evidence[0].text
+
+        timing = timed(step_times(*[45_000.0] * 5), revisit=step_times(*[44_500.0] * 5))
+        record, _ = judge(msgspec.structs.replace(self.case(row), timing=timing), "shape-specialisation")
+        assert record.outcome == "passed"
+
     def test_one_shape_alone_may_be_the_library_loading(self) -> None:
         record, _ = judge(self.case(visit(37_000.0, 100.0, num=1)), "shape-specialisation")
         assert record.outcome == "passed"

@@ -136,7 +136,7 @@ def test_a_step_whose_cores_others_had_is_not_compared_and_shows_both():
     row = figure(compare_reports(night(), night([crowded])), "step_time")
 
     assert (row.base, row.new, row.verdict) == (1000.0, 9000.0, "not-comparable")
-    assert row.reason.replace("\u00a0", " ") == "others had the cores: 0 of 20 steps ran undisturbed in new"
+    assert row.reason.replace("\u00a0", " ") == "others had the cores (0 of 20 steps ran undisturbed) in new"
 
 
 def test_a_step_seen_only_under_the_profiler_is_not_compared():

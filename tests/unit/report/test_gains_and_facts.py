@@ -7,11 +7,14 @@ import re
 import msgspec
 
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, Statement
+from reportgen.report.model import Report
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
+from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.checklist import view_checklist
-from reportgen.report.view.findings import view_findings
+from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.gains import gain_text, method_words, told_gain
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN
 from reportgen.report.view.top import view_top
 from tests import report_builder as build
@@ -23,6 +26,10 @@ PREFILL, DECODE = host_bound_case(), host_bound_case(name="decode")
 
 def plain(text: str | None) -> str:
     return re.sub("[\u00a0\u202f]", " ", text or "")
+
+
+def section(report: Report) -> Findings:
+    return view_findings(report, SCREEN, Links(report, find_anchors(report, SCREEN), ()))
 
 
 def cold_start(id_: str, case: str, first_us: float, figure: str) -> Finding:
@@ -49,7 +56,7 @@ def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
     )  # fmt: skip
     report = build.report([PREFILL, DECODE], [build.finding(), *facts])
 
-    table = view_findings(report, SCREEN).facts
+    table = section(report).facts
     assert table is not None
     assert [[plain(cell.text) for cell in row.cells] for row in table.rows] == [
         [
@@ -69,7 +76,7 @@ def test_facts_that_differ_in_more_than_their_figure_stay_two() -> None:
     other = msgspec.structs.replace(synthetic("F3", "decode"), statement=Statement(lead="The weights are synthetic"))
     report = build.report([PREFILL, DECODE], [build.finding(), synthetic("F2", "prefill"), other])
 
-    table = view_findings(report, SCREEN).facts
+    table = section(report).facts
     assert table is not None
     assert [row.cells[2].text for row in table.rows] == ["prefill is synthetic", "decode is synthetic"]
 
@@ -116,7 +123,7 @@ def test_a_replayed_gain_is_told_with_its_bounds_where_they_are_wide() -> None:
     report = build.report(findings=[finding])
 
     assert plain(method_words(report, finding)) == "replayed, 0.70 to 0.90 ms"
-    (card,) = view_findings(report, SCREEN).cards
+    (card,) = section(report).cards
     assert plain(card.gain_note) == "replayed, 0.70 to 0.90 ms, sure: medium"
     narrow = msgspec.structs.replace(gain, at_least_us_per_step=199.0, at_most_us_per_step=201.0)
     told = told_gain(report, build.finding(gain=narrow))
