@@ -132,6 +132,7 @@ def _coverage(report: Report) -> str | None:
 
 def _timing(report: Report) -> str | None:
     """Say what the profiler adds, and whether the figures hold it."""
+    within: str | None = None
     for case in report.cases:
         timing = case.timing
         if timing is None or timing.step_us is None:
@@ -142,6 +143,11 @@ def _timing(report: Report) -> str | None:
             if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
+            if profiled_us is not None and times is not None:
+                within = within or (
+                    f"What the profiler adds to the step of {cases.label(case)} is within the spread of the unprofiled "
+                    f"steps, {fmt.spread(times.p5_us, times.p95_us)}."
+                )
             continue
         row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None
         if row is not None and row.high_us > 0:
@@ -149,7 +155,7 @@ def _timing(report: Report) -> str | None:
             whole = fmt.step_time(timing.step_us)
             return f"The step was timed under the profiler, whose own share is {interval} of {whole}."
         return "The step was timed under the profiler: what recording adds is in its figures."
-    return None
+    return within
 
 
 def all_notices(report: Report) -> tuple[tuple[str, Notice], ...]:

@@ -26,6 +26,9 @@ from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.palette import DARK, LIGHT
 from reportgen.report.charts.scale import Scale, tick_labels
 from reportgen.report.charts.text import drawable, fit, width_pt
+from reportgen.report.view.figures import case_figures
+from reportgen.report.view.memory_sentences import sentences_about
+from tests import report_builder
 from tests.case_builder import budget, host_bound_case, operator
 from tests.chart_cases import FIXES, H200, MEMORY, PRODUCT, TIMELINE, TIMING, decode, prefill, times
 
@@ -301,3 +304,13 @@ def test_a_peak_names_its_pass_and_why_page_one_has_another() -> None:
     # A trace from elsewhere is one pass, and page one has the same figure.
     foreign = drawn(memory_chart(prefill(memory=MEMORY)))
     assert "pass" not in foreign.caption.conclusion + foreign.caption.reading
+
+
+def test_a_hosts_peak_is_over_what_was_there_before_the_recording() -> None:
+    on_host = msgspec.structs.replace(MEMORY, since_recording=True)
+    caption = drawn(memory_chart(prefill(memory=on_host))).caption
+
+    assert caption.conclusion == f"Prefill peaks at 363{NBSP}MiB above what was there before the recording."
+    report = report_builder.report([prefill(memory=on_host)])
+    assert case_figures(report, report.cases[0])[-1].note == "above what was there before"
+    assert dict(sentences_about(on_host))["Peak:"].startswith(f"363{NBSP}MiB allocated since the recording began")

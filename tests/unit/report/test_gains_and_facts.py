@@ -6,12 +6,12 @@ import re
 
 import msgspec
 
-from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, Statement
+from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
 from reportgen.report.model import Report
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
 from reportgen.report.view.anchors import find_anchors
-from reportgen.report.view.checklist import view_checklist
+from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.gains import gain_text, method_words, told_gain
 from reportgen.report.view.links import Links
@@ -70,6 +70,14 @@ def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
     assert view_top(report, SCREEN).more == "And two facts about the run: F2, F3, F4 and F5."
     assert view_checklist(report)[4].verdict == f"2{NBSP}facts"
     assert "F2 and F3: The first step takes" in plain(view_checklist(report)[4].found)
+
+
+def test_a_report_of_facts_alone_counts_them_as_it_lists_them() -> None:
+    facts = (synthetic("F1", "decode"), synthetic("F2", "prefill"))
+    fired = tuple(RuleRecord(id="synthetic-inputs", case=name, outcome="fired") for name in ("prefill", "decode"))
+    report = build.report([PREFILL, DECODE], facts, rules=fired)
+
+    assert plain(rules_sentence(report)) == "No fault found; 1 fact is stated."
 
 
 def test_facts_that_differ_in_more_than_their_figure_stay_two() -> None:

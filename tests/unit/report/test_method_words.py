@@ -8,7 +8,7 @@ import pytest
 from reportgen.analysis.model import CaseAnalysis, DeviceTime, StepRow, StepTimes
 from reportgen.findings import evaluate
 from reportgen.recording import Device, Environment
-from reportgen.report.view.head import view_head
+from reportgen.report.view.head import view_head, view_sureness
 from reportgen.report.view.medium import SCREEN
 from reportgen.report.view.method import threshold_words, view_appendices, view_method
 from tests import report_builder as build
@@ -87,7 +87,10 @@ def test_the_profiler_adds_nothing_that_can_be_told_within_the_spread() -> None:
                           samples_us=(1000.0,) * 6)  # fmt: skip
         case = host_bound_case(timing=msgspec.structs.replace(timing, pipelined=times))
         _, rules = evaluate([case], Environment())
+        said.append(" ".join(line.text for line in view_sureness(build.report([case]))))
         return next(rule.outcome for rule in rules if rule.id == "profiler-distortion")
 
+    said: list[str] = []
     # Profiled, the step takes 1500 and 3000.
     assert (distortion(2900.0), distortion(3100.0)) == ("fired", "passed")
+    assert "within the spread of the unprofiled steps" in said[0] and "within" in said[1]  # the timeline pass: 1500
