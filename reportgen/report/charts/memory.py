@@ -246,8 +246,8 @@ def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     who = sheet.peak.label.partition(": ")[2]
     if memory.since_recording:
         return Caption(
-            conclusion=f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)} above what was there before the "
-            "recording.",
+            conclusion=f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)} above what was there before "
+            "the recording.",
             reading="A host’s allocator is not counted before that. The width is that of the profiled step, whose host "
             "is slowed. Pale: alive before the step.",
         )
