@@ -7,7 +7,8 @@ class Curve extends Panel {
     const whole = Math.max(data.time[data.time.length - 1], 1);
     super(host, {
       label, whole, least: Math.min(whole / 400, 2000), wholeWords: "Whole step",
-      help: "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter goes to the peak, 0 shows all.",
+      help: TOUCHED ? "Drag to move, pinch to zoom, tap to read a moment."
+        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter goes to the peak, 0 shows all.",
       plot: (width) => ({ left: CURVE_LEFT, width: width - CURVE_LEFT - 2 }),
       height: () => CURVE_HEIGHT,
       draw: (context, width, height) => this.drawAll(context, width, height),

@@ -2,7 +2,8 @@
 
 const ROW = 15, ROW_GAP = 1, LANE_GAP = 9, TOP = 10, AXIS = 26, LABEL = 14;
 const MOST_DEPTHS = { host: 9, calls: 2, device: 3, parts: 1 };
-const ORDER = ["host", "calls", "device", "parts"];
+// A thread's calls stay below it.
+const ORDER = { host: 0, calls: 0, device: 1, parts: 2 };
 
 // From the columns of the page's data to one array an attribute, with each slice's depth in its lane.
 function readLane(lane) {
@@ -24,16 +25,18 @@ function readLane(lane) {
 
 class Timeline extends Panel {
   constructor(host, data, label) {
-    const lanes = data.lanes.map(readLane).sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+    const lanes = data.lanes.map(readLane).sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
     super(host, {
       label, whole: data.duration, least: 200, wholeWords: "Whole step",
-      help: "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter zooms in, 0 shows all.",
+      help: TOUCHED ? "Drag to move, pinch to zoom, tap an activity to see what it is."
+        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter zooms in, 0 shows all.",
       plot: (width) => { const left = this.isWide(width) ? 104 : 0; return { left, width: width - left }; },
       height: (width) => this.place(width),
       draw: (context, width, height) => this.drawAll(context, width, height),
     });
     Object.assign(this, { data, lanes, chosen: null, under: null, band: null });
     this.byLaunch = this.findLaunches();
+    this.worker = lanes.some(({ kind }) => kind === "device") ? "device" : "host";
     this.readout.before(this.key());
     this.ask("", "");
     this.say();
@@ -46,7 +49,7 @@ class Timeline extends Panel {
     let y = TOP;
     this.lanes.forEach((lane, index) => {
       const before = this.lanes[index - 1];
-      y += index ? LANE_GAP + (before.kind !== lane.kind ? 3 : 0) : 0;
+      y += index ? (lane.kind === "calls" ? 3 : LANE_GAP + 3 * (ORDER[before.kind] !== ORDER[lane.kind])) : 0;
       if (!this.isWide(width)) { y += LABEL; }
       lane.top = y;
       y += lane.rows.length * (ROW + ROW_GAP) - ROW_GAP;
@@ -85,7 +88,7 @@ class Timeline extends Panel {
   isAsked(piece) {
     if (this.row) {
       const { operatorRow, kernelRow } = this.detail(piece);
-      return piece.lane.kind === "device" && (operatorRow === this.row || kernelRow === this.row);
+      return piece.lane.kind === this.worker && (operatorRow === this.row || kernelRow === this.row);
     }
     return this.name(piece).toLowerCase().includes(this.words);
   }
@@ -378,8 +381,8 @@ class Timeline extends Panel {
       const ns = this.asked.reduce((sum, { lane, index }) => sum + length(lane, index), 0);
       const name = this.row ? document.getElementById(this.row)?.querySelector("code")?.textContent || "all of it" : "";
       lines.push(this.row
-        ? line(linked(name, this.row), `: ${this.asked.length} on the device in this step, ${duration(ns)} in all`)
-        : line(`“${this.words}”: ${this.asked.length} in this timeline`));
+        ? line(linked(name, this.row), `: ${count(this.asked.length)} on the ${this.worker} in this step, ${duration(ns)} in all`)
+        : line(`“${this.words}”: ${count(this.asked.length)} in this timeline`));
     }
     if (!lines.length) {
       const left = this.data.left_out;

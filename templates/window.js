@@ -1,6 +1,7 @@
 // What timeline and curve have in common: an axis that can be zoomed and moved, a canvas that keeps sharp, and numbers
 // in words. The files of this folder are put into one function, in the order that html.py names.
 
+const TOUCHED = matchMedia("(hover: none)").matches;
 const NBSP = "\u00a0", THIN = "\u202f";
 
 function make(tag, attributes = {}, ...children) {

@@ -120,7 +120,7 @@ def test_the_wheel_scrolls_the_page_until_the_timeline_has_the_focus(opened, sma
 def test_a_finding_leads_to_its_place_in_the_timeline(opened, small: Path) -> None:
     page = opened(small)
     link = page.locator("#F1 a.show")
-    assert link.inner_text().replace("\u00a0", " ") == "20.0 µs of step 2 in the timeline"
+    assert link.inner_text().replace("\u00a0", " ") == "Show in the timeline: 20.0 µs of step 2"
     link.click()
     # [5, 25] of the step with three fifths of its length on either side, as far as the step reaches.
     assert seen(page) == "44.0 µs from 0 µs on"

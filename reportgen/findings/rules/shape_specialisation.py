@@ -68,13 +68,15 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
     timing = case.timing
     revisit_us = timing.revisit.median_us if timing and timing.revisit else None
     cost_us = step_us - revisit_us if revisit_us is not None and revisit_us < step_us else visit.excess_us_per_step
-    busy_us = case.busy_us or 0.0
+    # Where the host does the work, building a plan is some of it.
+    busy_us = (case.busy_us or 0.0) if case.device_kind != "host" else 0.0
     name = fmt.operator_name(visit.operator, 40)
     return Draft(
         title=f"Each new shape costs {fmt.shorten(case.name, 16)} {fmt.duration_of(cost_us, step_us)}",
-        evidence=_evidence(recorded_steps(case), visit, name, num_operators, timing, step_us),
-        mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host, while the device "
-        "waits; a shape met again takes the plan that is there.",
+        evidence=_evidence(_recorded(case), visit, name, num_operators, timing, step_us),
+        mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host"
+        f"{'' if case.device_kind == 'host' else ', while the device waits'}; a shape met again takes the plan that is "
+        "there.",
         action=_action(visit),
         verify=f"{context.check_command()}: the step over new shapes must come down to "
         f"{fmt.step_time(step_us - cost_us)}.",
@@ -89,6 +91,11 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         identity=(visit.operator,),
         tries=("sdpa-flash",) if _is_attention(visit) else (),
     )
+
+
+def _recorded(case: CaseAnalysis) -> str:
+    # Where the host does the work, only the pass that has shapes tells.
+    return "the detail pass" if case.device_kind == "host" and case.passes else recorded_steps(case)
 
 
 def _evidence(

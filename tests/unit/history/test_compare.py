@@ -3,6 +3,7 @@ import pytest
 
 from reportgen.errors import InputUnreadable
 from reportgen.history.compare import KnownSpread, compare_reports, read_report
+from reportgen.history.text import first_moved, host_moved, render_text, shows_host
 from reportgen.recording import Device
 from reportgen.report.json import encode_report
 from tests.night_builder import HOST, night, night_case, timed
@@ -88,6 +89,23 @@ def test_a_step_ten_per_cent_longer_is_noise_of_two_runs_and_says_how_many_night
     # (4.27 + 2.33) x 0.02 x sqrt((1 + pi/2)/n) <= 0.0953 from n = 5 on (0.0945; four: 0.1057).
     assert row.verdict == "within-noise"
     assert row.needs_nights == 5
+
+
+def test_a_longer_step_with_the_same_device_time_is_followed_into_the_host():
+    (case,) = compare_reports(night(), night([night_case(step_us=2000.0, forward_us=1800.0)])).cases
+
+    assert shows_host(case)
+    assert first_moved(case) == []
+    assert [(row.kind, row.name, row.basis, row.change_us) for row in host_moved(case)] == [
+        ("function", "forward", "host", 900.0)
+    ]
+
+
+def test_host_times_that_move_under_an_equal_step_are_not_shown():
+    difference = compare_reports(night(), night([night_case(forward_us=1800.0)]))
+
+    assert not shows_host(difference.cases[0])
+    assert "forward" not in render_text(difference)
 
 
 def test_a_step_twice_as_long_is_worse_even_of_two_runs():

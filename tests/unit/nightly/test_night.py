@@ -63,7 +63,7 @@ def test_a_change_is_an_alarm_on_one_night_alone(nights):
 def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_there(nights):
     for number in range(12):
         nights.run(night([night_case(step_us=1000.0 + 10.0 * (number % 3))]))
-    slow = night([night_case(step_us=1110.0)])
+    slow = night([night_case(step_us=1110.0, forward_us=1800.0)])
 
     first = nights.run(slow, slow)
     assert first.verdict == "no change"
@@ -74,6 +74,9 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     third = nights.run(slow, slow)
     assert third.verdict == "worse"
     assert "since 2026-01-13" in third.workloads[0].told[0].text
+    assert [moved.replace("\u00a0", " ") for moved in third.workloads[0].told[0].moved] == [
+        "+900 µs forward model.py (changed)"
+    ]
     # Compared with the last night before it came, the twelfth, not with yesterday's, which was as slow.
     compared = json.loads((nights.folder / third.workloads[0].folder / "comparison.json").read_bytes())
     assert Path(compared["base"]["path"]).name == "gpt2-11-12"
