@@ -162,11 +162,12 @@ def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
 def _of_it(case: CaseAnalysis) -> str:
     """Name copies or communication where they are most of the work: "(23.8 ms of it copies)"."""
     work_us = cases.work_us(case)
-    parts = {row.name: row.us_per_step for row in case.budget.parts} if case.budget else {}
-    for name, words in (("copy", "copies"), ("communication", "communication")):
-        part_us = parts.get(name, 0.0)
-        if work_us and case.device_kind == "device" and part_us >= NAMED_SHARE_OF_WORK * work_us:
-            return f" ({fmt.step_time(part_us)} of it {words})"
+    if not work_us or case.budget is None or case.device_kind != "device":
+        return ""
+    named = {"copy": "copies", "communication": "communication"}
+    for row in case.budget.parts:
+        if row.name in named and row.us_per_step >= NAMED_SHARE_OF_WORK * work_us:
+            return f" ({fmt.step_time(row.us_per_step)} of it {named[row.name]})"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, DeviceTime, StepRow, StepTimes
+from reportgen.analysis.model import CaseAnalysis, StepRow, StepTimes
 from reportgen.findings import evaluate
 from reportgen.recording import Device, Environment
 from reportgen.report.view.head import view_head, view_sureness
@@ -66,10 +66,11 @@ def test_the_thresholds_of_a_report_are_those_in_force() -> None:
 def test_the_title_counts_the_devices_that_worked_not_those_of_the_machine() -> None:
     listed = tuple(Device(index=index, name="Tesla V100") for index in range(8))
     worked = host_bound_case()
-    assert worked.device_time is not None
+    device_time = worked.device_time
+    assert device_time is not None
 
     def title(num_devices: int | None) -> str:
-        time = msgspec.structs.replace(worked.device_time or DeviceTime(), num_devices=num_devices)
+        time = msgspec.structs.replace(device_time, num_devices=num_devices)
         return view_head(build.report([host_bound_case(device_time=time)], devices=listed)).title
 
     assert title(1) == "gpt2 on one Tesla V100"
