@@ -16,6 +16,7 @@ from reportgen.analysis.alignment import align
 from reportgen.analysis.grouping import combine
 from reportgen.analysis.links import follow
 from reportgen.analysis.model import Joining, Notice
+from reportgen.analysis.step_shapes import shapes_stay
 from reportgen.analysis.window import durations_ns
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def join(timeline: Trace, detail: Trace) -> Join:
             other_shapes=np.zeros(len(timeline.steps.start_ns), dtype=bool),
         )
     names = _common_codes(timeline.names, detail.names)
-    sides = _activity_sides(timeline, detail, names)
+    sides, num_steps = _activity_sides(timeline, detail, names), len(timeline.steps.start_ns)
     activity = _join_sides(*sides)
-    return Join(
-        activity=activity,
-        operator=_join_operators(timeline, detail, names),
-        other_shapes=_find_other_shapes(*sides, activity, len(timeline.steps.start_ns)),
-    )
+    if len(activity):
+        other_shapes = _find_other_shapes(*sides, activity, num_steps)
+    else:  # nothing in the timeline tells one shape from another
+        other_shapes = np.full(num_steps, not shapes_stay(detail))
+    return Join(activity=activity, operator=_join_operators(timeline, detail, names), other_shapes=other_shapes)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,12 @@ def measure_joining(twins: Join, timeline: Trace, counted: Counted) -> Joining |
 
 def joining_notices(twins: Join, timeline: Trace, counted: Counted) -> tuple[Notice, ...]:
     """Say how much of the device time has no shape because no step of the detail pass had the same ones."""
+    if twins.other_shapes.any() and not timeline.device_recorded:
+        text = (
+            "Shapes change from step to step: those that were recorded are not those of the steps that were timed, "
+            "whose operators are listed by name."
+        )
+        return (Notice(code="shapes-vary", text=text, count=int(twins.other_shapes.sum())),)
     duration = np.where(counted.activities, durations_ns(timeline.activities), 0)
     inside = counted.activities & in_steps(timeline.activities.step, twins.other_shapes)
     if not duration[inside].any():

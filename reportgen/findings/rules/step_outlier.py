@@ -40,6 +40,8 @@ def judge(context: Context) -> Verdict:
     samples = _samples(context)
     if timing is None or len(samples) < NUM_PEERS:
         return not_evaluated(f"{fmt.plural(len(samples), 'step interval')} cannot tell an outlier from its peers")
+    if not any(samples):
+        return not_evaluated("the program's threads stood ready for a core as long as the steps took")
     limit = context.thresholds
     median_us = statistics.median(samples)
     bound_us = max(limit[FACTOR.name] * median_us, min(samples) + limit[EXCESS_US.name])

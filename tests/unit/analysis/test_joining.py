@@ -171,3 +171,23 @@ def test_an_empty_pass_does_no_harm(read: Read, missing: str) -> None:
     timeline, detail = (empty, full) if missing == "timeline" else (full, empty)
 
     assert analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail)).num_steps == 1
+
+
+@pytest.mark.parametrize(("rows", "stays"), [((64, 64), True), ((64, 16), False)])
+def test_without_a_device_shapes_hold_where_the_recorded_steps_agree_on_them(
+    read: Read, rows: tuple[int, int], stays: bool
+) -> None:
+    def one_step(number: int, rows: int) -> list[Json]:
+        at = 100.0 * number
+        shapes: Json = {"Input Dims": [[rows, 8]], "Input type": ["float"]}
+        return [step(number, at, 60), op("aten::relu", at + 1, 9, **shapes), op("aten::sum", at + 20, 9, **shapes)]
+
+    timeline = read(*one_step(1, 64), name="timeline.json")
+    detail = read(*one_step(1, rows[0]), *one_step(2, rows[1]), name="detail.json")
+    case = analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail))
+
+    assert {row.name: row.input_shapes for row in case.operators.items} == {
+        "aten::relu": ((64, 8),) if stays else None,
+        "aten::sum": ((64, 8),) if stays else None,
+    }
+    assert ("shapes-vary" in {notice.code for notice in case.notices}) is not stays

@@ -199,6 +199,11 @@ class TestStepOutlier:
         assert record.value == 300.0 / 1300.0
         assert "waits for a core taken out" in finding.evidence[0].text
 
+    def test_a_program_that_never_had_a_core_is_not_judged(self) -> None:
+        held_up = msgspec.structs.replace(step_times(1000.0, 1200.0, 5000.0), starved_us=(2000.0, 2000.0, 9000.0))
+        record, findings = judge(host_bound_case(timing=timed(held_up)), "step-outlier")
+        assert (record.outcome, findings) == ("not-evaluated", [])
+
     def test_two_intervals_cannot_tell(self) -> None:
         record, _ = judge(host_bound_case(timing=timed(step_times(1000.0, 9000.0))), "step-outlier")
         assert record.outcome == "not-evaluated"
