@@ -66,6 +66,9 @@ def test_a_filter_keeps_the_rows_that_carry_the_words_and_counts_them(opened, lo
     assert "11 of 30" in page.locator("label.filter").first.inner_text()
     box.fill("")
     assert calls(page) == DESCENDING[:12]
+    operators(page).locator("thead th", has_text="Calls").locator("button").dblclick()
+    box.fill("step_2")
+    assert calls(page) == [2, *range(20, 30)]
 
 
 def test_search_finds_folded_rows_and_names_broken_over_lines(opened, long: Path) -> None:
@@ -100,6 +103,15 @@ def test_search_counts_the_slices_of_the_timeline(opened, small: Path) -> None:
     assert search(page, "gemm").endswith(", 1 in the timelines")
     page.locator("#search").get_by_role("button", name="Close").click()
     assert search(page, "aten::").endswith("2 in the timelines")
+
+
+def test_search_passes_over_what_links_say_of_where_they_lead(opened, small: Path) -> None:
+    page = opened(small)
+    assert page.locator("#operators a.show", has_text="timeline").count() >= 2
+    number = int(search(page, "timeline").split()[0])
+    for _ in range(number):
+        page.keyboard.press("Enter")
+        assert "Operators" not in told(page)
 
 
 def test_a_link_to_a_folded_row_brings_it_back(opened, long: Path) -> None:
