@@ -134,6 +134,13 @@ function follow(event, explored) {
   target.panel.canvas.focus({ preventScroll: true });
 }
 
+// The Tab key stops at a box only while there is something to scroll in it.
+function reachable() {
+  document.querySelectorAll(".scroll, figure").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth + 1) { box.tabIndex = 0; } else { box.removeAttribute("tabindex"); }
+  });
+}
+
 // A link to a row that is folded away finds it.
 function arrive() {
   const target = document.getElementById(location.hash.slice(1));
@@ -145,6 +152,7 @@ document.querySelectorAll("table[data-sortable]").forEach(sortable);
 document.querySelectorAll("button.copy").forEach(copy);
 const explored = [...document.querySelectorAll("[data-explore]")].map(explore);
 document.addEventListener("click", (event) => follow(event, explored));
+new ResizeObserver(reachable).observe(document.getElementById("main"));
 window.addEventListener("hashchange", arrive);
 arrive();
 const timelines = () => explored.map(({ made }) => made).filter((panel) => panel instanceof Timeline);

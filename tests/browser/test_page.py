@@ -158,12 +158,13 @@ def test_without_javascript_all_of_it_is_there(opened, small: Path, long: Path) 
     assert all(pictures.nth(number).is_visible() for number in range(pictures.count()))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 1100), ("light", 390)])
 @pytest.mark.parametrize("which", ["small", pytest.param("gpt2", marks=pytest.mark.full)])
-def test_axe_finds_nothing_serious(opened, request, which: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(opened, request, which: str, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = opened(request.getfixturevalue(which), color_scheme=scheme)
+    page = opened(request.getfixturevalue(which), color_scheme=scheme, width=width)
     page.keyboard.press("/")
+    page.wait_for_timeout(100)
     found = axe.Axe().run(page).response["violations"]
     grave = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"]) for one in grave] == []
@@ -201,3 +202,11 @@ def test_gpt2s_findings_lead_into_its_timelines(opened, gpt2: Path) -> None:
 @pytest.mark.full
 def test_gpt2s_page_stays_small(gpt2: Path) -> None:
     assert gpt2.stat().st_size < 2_000_000
+
+
+def test_the_tab_key_stops_at_a_table_only_where_there_is_something_to_scroll(opened, small: Path) -> None:
+    wide, narrow = opened(small), opened(small, width=390)
+    for page in (wide, narrow):
+        page.wait_for_timeout(100)
+    assert wide.locator(".scroll[tabindex]").count() == 0
+    assert narrow.locator(".scroll[tabindex='0']").count() > 5
