@@ -1,6 +1,7 @@
 // What timeline and curve have in common: an axis that can be zoomed and moved, a canvas that keeps sharp, and numbers
 // in words. The files of this folder are put into one function, in the order that html.py names.
 
+const TOUCHED = matchMedia("(hover: none)").matches;
 const NBSP = "\u00a0", THIN = "\u202f";
 
 function make(tag, attributes = {}, ...children) {
@@ -25,6 +26,9 @@ function duration(ns) {
   const [size, unit] = ns < 1e6 ? [1e3, "µs"] : ns < 1e9 ? [1e6, "ms"] : [1e9, "s"];
   return digits(ns / size) + NBSP + unit;
 }
+
+// Where something begins, finer than how long it takes.
+const moment = (ns) => (ns < 1e6 ? duration(ns) : `${apart((ns / 1e6).toFixed(3))}${NBSP}ms`);
 
 const BYTE_UNITS = [[1, "B"], [1024, "KiB"], [1024 ** 2, "MiB"], [1024 ** 3, "GiB"]];
 const byteUnit = (bytes) => BYTE_UNITS.findLast(([size]) => bytes >= size) || BYTE_UNITS[0];
@@ -93,7 +97,7 @@ class Window {
 // A canvas with its buttons and the line that says what is under the pointer. `plot` says where the axis lies:
 // {left, width} in CSS pixels. Drawing waits for the next frame, and is done again when size or theme change.
 class Panel {
-  constructor(host, { label, help, whole, least, wholeWords, height, draw, plot }) {
+  constructor(host, { name, label, help, whole, least, wholeWords, height, draw, plot }) {
     Object.assign(this, { host, draw, plot, height });
     this.view = new Window(whole, least, () => this.changed());
     this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": label });
@@ -106,7 +110,7 @@ class Panel {
     this.tools = make("div", { class: "tools" },
       this.button("+", "Zoom in", () => this.view.zoom(0.5)), this.button("−", "Zoom out", () => this.view.zoom(2)),
       this.button(wholeWords, "", () => this.view.all()), this.seen);
-    this.element = make("div", { class: "explorer" }, this.tools, this.canvas, this.readout, this.spoken,
+    this.element = make("div", { class: "explorer", role: "group", "aria-label": name }, this.tools, this.canvas, this.readout, this.spoken,
       make("p", { class: "vh", id: helpId }, help));
     this.help = help;
     this.listen();

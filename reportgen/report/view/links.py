@@ -14,7 +14,9 @@ from reportgen.report.view.anchors import Anchors, ranked_operators
 from reportgen.report.view.strips import Strip
 from reportgen.report.view.tables import Link, Show
 
-_MOST_NAMES = 2  # operators or kernels that a row names
+_MOST_NAMES = 2  # operators that a row names
+_MOST_KERNELS = 4
+_TITLE_LIMIT = 200
 _NAME_LIMIT = 34
 
 
@@ -49,7 +51,7 @@ class Links:
         if stretches:
             return tuple(
                 Link(
-                    text=f"{fmt.duration(end_us - start_us)} of {step} in the timeline",
+                    text=f"Show in the timeline: {fmt.duration(end_us - start_us)} of {step}",
                     href=href,
                     show=Show(start_us=start_us, end_us=end_us, label=finding.id),
                 )
@@ -57,7 +59,7 @@ class Links:
             )
         return tuple(
             Link(
-                text=f"its calls in {step} in the timeline",
+                text=f"Show in the timeline: its calls in {step}",
                 href=href,
                 show=Show(row=id_, label=finding.id),
             )
@@ -78,8 +80,16 @@ class Links:
         function = anchors.function(row.source)
         if function and row.source:
             found.append(_named(row.source.function, function, before="in "))
-        kernels = [(name, anchors.kernels[name]) for name in row.kernels if name in anchors.kernels]
-        found += [_named(name, id_) for name, id_ in kernels[:_MOST_NAMES]]
+        kernels = [name for name in row.kernels if name in anchors.kernels][:_MOST_KERNELS]
+        # Their names are long, and stand where the links lead.
+        found += [
+            Link(
+                text=f"kernel {number}" if len(kernels) > 1 else "kernel",
+                href=f"#{anchors.kernels[name]}",
+                title=fmt.legible(name, _TITLE_LIMIT),
+            )
+            for number, name in enumerate(kernels, 1)
+        ]
         found += _in_timeline(strip, anchors.operator(row))
         return tuple(found)
 

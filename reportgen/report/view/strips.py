@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import BUDGET_PARTS, Source
-from reportgen.analysis.step_export import Slice, StepExport, Track
+from reportgen.analysis.step_export import Slice, SliceKind, StepExport, Track
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
@@ -36,7 +36,7 @@ Value = TypeVar("Value", bound=Hashable)
 class Strip:
     """A step: its chart, where one was drawn, and the data to explore it by, where the step's events are known.
 
-    `rows` are the ids of the operators and kernels with an activity in `data`.
+    `rows` are the ids of the operators and kernels that have an activity in `data`; without a device, a call.
     """
 
     id: str
@@ -66,7 +66,8 @@ def view_strips(
 
 def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_slices: int) -> Strip:
     tracks, num_left_out = _longest(export, most_slices // 4)
-    writer = _Writer(anchors)
+    asked_for: SliceKind = "activity" if any(track.group == "device" for track in tracks) else "operator"
+    writer = _Writer(anchors, asked_for)
     lanes = [lane for track in tracks for lane in writer.lanes(track)]
     limit = max(_LEAST_NAME, min(_NAME_LIMIT, MOST_TEXT // max(len(writer.names.values), 1)))
     data = {
@@ -83,21 +84,17 @@ def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_slices: 
         strip,
         export=export,
         data=data,
-        rows=frozenset(row for *_, operator, kernel, _ in writer.details.values for row in (operator, kernel) if row),
+        rows=frozenset(writer.rows),
     )
 
 
 def _longest(export: StepExport, most_of_a_kind: int) -> tuple[list[Track], int]:
     """Return the busiest threads and streams with the longest slices of each kind, and how many slices are left out."""
-    tracks = [track for track in export.tracks if track.group == "budget"]
-    for group, most in (("host", MOST_THREADS), ("device", MOST_STREAMS)):
-        of_group = [track for track in export.tracks if track.group == group]
-        busiest = sorted(of_group, key=lambda track: -len(track.slices))[:most]
-        tracks += [track for track in of_group if track in busiest]
+    tracks = _busiest(export)
     by_kind = collections.defaultdict(list)
     for track in tracks:
         for piece in track.slices:
-            by_kind["operator" if piece.kind == "function" else piece.kind].append(piece.duration_us)
+            by_kind[_kind(piece)].append(piece.duration_us)
     # As many as may be kept are at least as long as this.
     least = {
         kind: sorted(lengths, reverse=True)[most_of_a_kind - 1] if len(lengths) > most_of_a_kind else 0.0
@@ -108,13 +105,29 @@ def _longest(export: StepExport, most_of_a_kind: int) -> tuple[list[Track], int]
     for track in tracks:
         slices = []
         for piece in track.slices:
-            kind = "operator" if piece.kind == "function" else piece.kind
+            kind = _kind(piece)
             if piece.duration_us >= least[kind] and room[kind] > 0:
                 room[kind] -= 1
                 slices.append(piece)
-        kept.append(dataclasses.replace(track, slices=tuple(slices)))
+        if slices:
+            kept.append(dataclasses.replace(track, slices=tuple(slices)))
     whole = sum(len(track.slices) for track in export.tracks)
     return kept, whole - sum(len(track.slices) for track in kept)
+
+
+def _busiest(export: StepExport) -> list[Track]:
+    """Return the tracks that are shown, in their order."""
+    most = {"budget": 1, "host": MOST_THREADS, "device": MOST_STREAMS}
+    by_size = sorted(range(len(export.tracks)), key=lambda number: -len(export.tracks[number].slices))
+    shown: set[int] = set()
+    for group, number in most.items():
+        shown.update([index for index in by_size if export.tracks[index].group == group][:number])
+    return [export.tracks[index] for index in sorted(shown)]
+
+
+def _kind(piece: Slice) -> str:
+    """Return the kind by which slices share their room: functions lie around operators and go with them."""
+    return "operator" if piece.kind == "function" else piece.kind
 
 
 class _Table(Generic[Value]):
@@ -134,13 +147,16 @@ class _Table(Generic[Value]):
 class _Writer:
     """Lanes of one step, which share names and details."""
 
-    def __init__(self, anchors: Anchors) -> None:
+    def __init__(self, anchors: Anchors, asked_for: SliceKind) -> None:
         self.names: _Table[str] = _Table()
         # Of each detail: operator, shapes and function as places in `names` (-1: none), and the ids of the rows of
         # operator, kernel and function.
         self.details: _Table[tuple[int, int, int, str, str, str]] = _Table()
         self._launches: _Table[int] = _Table()
         self._anchors = anchors
+        self._asked_for = asked_for
+        # Of slices of the kind `asked_for`.
+        self.rows: set[str] = set()
 
     def lanes(self, track: Track) -> Iterable[dict[str, Any]]:
         """Return the lanes of a track: a thread has one for what is open and one for its calls."""
@@ -178,10 +194,12 @@ class _Writer:
         is_operator = piece.kind == "operator"
         operator, shapes, source = piece.name if is_operator else piece.operator, piece.shapes or "", piece.source
         rows = (
-            self._anchors.operators.get((operator, shapes), "") if operator else "",
+            self._anchors.operators.get(piece.operator_key or "", ""),
             self._anchors.kernels.get(piece.name, "") if piece.kind == "activity" else "",
             self._anchors.function(source) or "",
         )
+        if piece.kind == self._asked_for:
+            self.rows.update(row for row in rows[:2] if row)
         # An operator's own slice has said its name already.
         texts = ("" if is_operator else operator or "", shapes, _place(source))
         if not any((*texts, *rows)):
@@ -193,8 +211,4 @@ class _Writer:
 def _place(source: Source | None) -> str:
     if source is None:
         return ""
-    return (
-        f"{source.function} ({source.file}:{source.line})"
-        if source.line_kind == "call"
-        else (f"{source.function} (def at {source.file}:{source.line})")
-    )
+    return f"{source.function} ({'' if source.line_kind == 'call' else 'def at '}{source.file}:{source.line})"

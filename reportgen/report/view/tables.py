@@ -35,6 +35,8 @@ class Link:
     before: str = ""
     after: str = ""
     code: bool = False
+    # The whole name of what it leads to, where `text` is not it.
+    title: str | None = None
     show: Show | None = None
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from reportgen.analysis.case import CaseInputs, analyze_case
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.trace.columns import Trace
 from tests.trace_builder import kernel, launch, op, step
 
 Analyze = Callable[..., CaseAnalysis]
@@ -106,3 +108,14 @@ def test_an_operator_slow_in_one_step_alone_is_no_first_visit(analyze: Analyze) 
     ]
 
     assert analyze(*one_slow_step).first_visits == ()
+
+
+def test_where_the_host_does_the_work_the_pass_with_shapes_tells(read: Callable[..., Trace]) -> None:
+    detail = steps([(1, 1), (2, 2), (3, 3)], first_us=5_000)
+    timeline = [{**event, "args": {}} for event in detail]
+    inputs = CaseInputs(name="case", timeline=read(*timeline), detail=read(*detail, name="detail.json"))
+
+    (visit,) = analyze_case(inputs).first_visits
+
+    assert (visit.operator, visit.num_signatures, visit.first_us, visit.later_us) == ("attention", 3, 5_000, 100)
+    assert visit.are_shapes_known

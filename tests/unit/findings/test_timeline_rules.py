@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
+from reportgen.analysis.model import (
+    CaseAnalysis,
+    Cut,
+    FirstVisit,
+    Gaps,
+    Source,
+    StepTimes,
+    Sync,
+    Timing,
+    WaitPlace,
+    Where,
+)
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Environment
@@ -116,6 +128,21 @@ class TestInputStall:
         assert finding.gain is not None
         assert finding.gain.step_after_us == 500.0
 
+    def test_points_to_the_longest_wait_for_the_loader(self) -> None:
+        def place(cause: Any, start_us: float) -> WaitPlace:
+            where = Where(trace="t.json", start_us=start_us, end_us=start_us + 5)
+            return WaitPlace(
+                cause=cause, operator=None, source=None, us_per_step=5.0, count_per_step=1.0, num_steps=2, where=where
+            )
+
+        places = (place("launch", 1.0), place("input", 2.0), place("input", 3.0))
+        case = host_bound_case(
+            budget=budget(1000.0, compute=200.0, input=500.0, launch=300.0),
+            gaps=Gaps(count_per_step=3.0, us_per_step=15.0, places=places),
+        )
+        _, [finding] = judge(case, "input-stall")
+        assert [where.start_us for where in finding.where] == [2.0]
+
     def test_what_a_prefetched_batch_takes_as_well_is_no_stall(self) -> None:
         # 150 of 400 us: a queue between the loop and a worker takes as long.
         case = host_bound_case(
@@ -123,6 +150,26 @@ class TestInputStall:
         )
         record, findings = judge(case, "input-stall")
         assert (record.outcome, record.value, findings) == ("passed", 0.375, [])
+
+    def held_up(self, *samples_us: float) -> CaseAnalysis:
+        """Return a step of 1000 us with 500 of input, which one recorded step of four, 4600 us longer, stands for."""
+        rows = [*_rows(5)]
+        rows[3] = msgspec.structs.replace(
+            rows[3], interval_us=5600.0, outlier=True, differs_in="input", differs_by_us=4600.0
+        )
+        parts = budget(1000.0, compute=200.0, input=500.0, launch=300.0)
+        return host_bound_case(budget=parts, timing=timed(step_times(*samples_us)), steps=tuple(rows))
+
+    def test_one_recorded_step_that_was_held_up_is_no_stall_where_the_steps_are_even(self) -> None:
+        # 4600 of 8600 us recorded, at the scale of 1000: 535 of the 500.
+        record, _ = judge(self.held_up(*[1000.0] * 10), "input-stall")
+        assert (record.outcome, record.value) == ("passed", 0.0)
+
+    def test_slow_steps_that_come_without_a_profiler_too_stay_in(self) -> None:
+        # One of ten takes 6000: the mean is 500 over the median, so 35 of the 535 are taken away.
+        record, [finding] = judge(self.held_up(*[1000.0] * 9, 6000.0), "input-stall")
+        assert record.value == pytest.approx(0.465, abs=0.001)
+        assert finding.gain is not None
 
     def test_a_loader_that_keeps_up_passes(self) -> None:
         record, _ = judge(host_bound_case(), "input-stall")
@@ -178,6 +225,11 @@ class TestStepOutlier:
         assert record.value == 300.0 / 1300.0
         assert "waits for a core taken out" in finding.evidence[0].text
 
+    def test_a_program_that_never_had_a_core_is_not_judged(self) -> None:
+        held_up = msgspec.structs.replace(step_times(1000.0, 1200.0, 5000.0), starved_us=(2000.0, 2000.0, 9000.0))
+        record, findings = judge(host_bound_case(timing=timed(held_up)), "step-outlier")
+        assert (record.outcome, findings) == ("not-evaluated", [])
+
     def test_two_intervals_cannot_tell(self) -> None:
         record, _ = judge(host_bound_case(timing=timed(step_times(1000.0, 9000.0))), "step-outlier")
         assert record.outcome == "not-evaluated"
@@ -215,6 +267,19 @@ class TestShapeSpecialisation:
         timing = timed(step_times(*[45_000.0] * 5), revisit=step_times(*[44_500.0] * 5))
         record, _ = judge(msgspec.structs.replace(self.case(row), timing=timing), "shape-specialisation")
         assert record.outcome == "passed"
+
+    def test_operators_that_behave_so_are_one_finding_that_costs_what_all_of_them_take(self) -> None:
+        backward = msgspec.structs.replace(visit(12_100.0, 100.0), operator="aten::_cudnn_attention_backward")
+        case = msgspec.structs.replace(
+            self.case(backward),
+            timing=timed(step_times(*[45_000.0] * 5)),
+            first_visits=(visit(8_100.0, 100.0), backward),
+        )
+        _, [finding] = judge(case, "shape-specialisation")
+        # Twelve and eight of 45 ms; it speaks of the dearer one.
+        assert finding.title == "Each new shape costs decode 20.0 of 45.0\u00a0ms"
+        assert finding.evidence[0].text.startswith("_cudnn_attention_backward")
+        assert finding.evidence[1].value == 20_000.0
 
     def test_one_shape_alone_may_be_the_library_loading(self) -> None:
         record, _ = judge(self.case(visit(37_000.0, 100.0, num=1)), "shape-specialisation")
