@@ -86,7 +86,7 @@ def _moved(difference: ReportDifference | None, told: Judgement, case: str) -> t
 def explaining(case: CaseDifference, change_us: float) -> list[Moved]:
     """Return the operators and functions that a longer or shorter step may come from: those that moved as it did.
 
-    Of the device where it has any such, else of the host, whose times move by themselves; each is a tenth of it or more.
+    Of the device where it has any, else of the host, whose times move by themselves; each is a tenth of it or more.
     """
     rows = [*first_moved(case), *host_moved(case)]
     fitting = [
