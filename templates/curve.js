@@ -3,10 +3,10 @@
 const CURVE_TOP = 16, CURVE_HEIGHT = 240, CURVE_LEFT = 58;
 
 class Curve extends Panel {
-  constructor(host, data, label) {
+  constructor(host, data, name, label) {
     const whole = Math.max(data.time[data.time.length - 1], 1);
     super(host, {
-      label, whole, least: Math.min(whole / 400, 2000), wholeWords: "Whole step",
+      name, label, whole, least: Math.min(whole / 400, 2000), wholeWords: "Whole step",
       help: TOUCHED ? "Drag to move, pinch to zoom, tap to read a moment."
         : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter goes to the peak, 0 shows all.",
       plot: (width) => ({ left: CURVE_LEFT, width: width - CURVE_LEFT - 2 }),
@@ -152,7 +152,7 @@ class Curve extends Panel {
 
   say(index) {
     const { time, allocated, reserved, axis, start } = this.data, over = allocated[index] - start;
-    const when = axis === "time" ? duration(time[index]) : `change ${count(time[index])}`;
+    const when = axis === "time" ? moment(time[index]) : `change ${count(time[index])}`;
     const held = reserved ? `; ${bytesText(reserved[index])} reserved` : "";
     const above = over ? `, ${bytesText(Math.abs(over))} ${over > 0 ? "over" : "under"} the start` : "";
     this.readout.replaceChildren(line(make("b", {}, `${bytesText(allocated[index])} allocated`), `${above}${held}`),
@@ -181,7 +181,7 @@ class Curve extends Panel {
   keys(key, shift) {
     const by = shift ? 0 : { ArrowRight: 1, ArrowLeft: -1 }[key];
     if (by) { return () => this.take(this.index < 0 ? 0 : this.index + by, true); }
-    if (key === "Enter") { return () => { this.take(this.peak, true); this.view.frame(this.data.time[this.peak], this.data.time[this.peak]); }; }
+    if (key === "Enter") { return () => { this.take(this.peak, true); this.view.set(this.data.time[this.peak] - this.whole / 40, this.data.time[this.peak] + this.whole / 40); }; }
     return null;
   }
 }

@@ -110,7 +110,7 @@ function explore(host) {
     const kind = host.dataset.explore === "timeline" ? Timeline : Curve;
     const words = host.dataset.explore === "timeline" ? `Timeline of step ${data.step} of ${data.case}` : `Memory of ${data.case} over one step`;
     const label = picture ? `${words}. ${picture.querySelector("img").alt}` : words;
-    const panel = new kind(host, data, label);
+    const panel = new kind(host, data, words, label);
     if (picture) { picture.before(panel.element); picture.classList.add("replaced"); } else { host.append(panel.element); }
     panel.redraw();
     return panel;

@@ -24,10 +24,10 @@ function readLane(lane) {
 }
 
 class Timeline extends Panel {
-  constructor(host, data, label) {
+  constructor(host, data, name, label) {
     const lanes = data.lanes.map(readLane).sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
     super(host, {
-      label, whole: data.duration, least: 200, wholeWords: "Whole step",
+      name, label, whole: data.duration, least: 200, wholeWords: "Whole step",
       help: TOUCHED ? "Drag to move, pinch to zoom, tap an activity to see what it is."
         : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter zooms in, 0 shows all.",
       plot: (width) => { const left = this.isWide(width) ? 104 : 0; return { left, width: width - left }; },
@@ -95,11 +95,12 @@ class Timeline extends Panel {
 
   // Find again what is asked for; while nothing is, all slices are drawn alike.
   ask(row, words) {
-    Object.assign(this, { row, words, asked: [], isAsking: Boolean(row || words) });
+    Object.assign(this, { row, words, asked: [] });
     this.lanes.forEach((lane) => {
-      lane.asked = lane.start.map((start, index) => (this.isAsking && this.isAsked({ lane, index }) ? 1 : 0));
+      lane.asked = lane.start.map((start, index) => ((row || words) && this.isAsked({ lane, index }) ? 1 : 0));
       lane.asked.forEach((yes, index) => { if (yes) { this.asked.push({ lane, index }); } });
     });
+    this.isAsking = this.asked.length > 0;
   }
 
   colours() {
@@ -180,7 +181,7 @@ class Timeline extends Panel {
 
   drawBox(context, piece, from, to, top, paint, dim, colours) {
     const x = Math.max(from, -2), wide = Math.min(to, this.width + 2) - x;
-    context.globalAlpha = dim ? 0.22 : 1;
+    context.globalAlpha = dim ? 0.35 : 1;
     context.fillStyle = paint.fill;
     context.fillRect(x, top, wide, ROW);
     if (paint.hatched) { hatch(context, x, top, wide, paint.rim); }
@@ -352,7 +353,7 @@ class Timeline extends Panel {
 
   aboutSlice(piece) {
     const { lane, index } = piece, { operator, shapes, source, operatorRow, kernelRow, functionRow } = this.detail(piece);
-    const times = `${duration(lane.end[index] - lane.start[index])} at ${duration(lane.start[index])}`;
+    const times = `${duration(length(lane, index))} at ${moment(lane.start[index])}`;
     if (lane.kind === "parts") {
       const part = this.data.parts[lane.p[index]], works = WORK.has(part);
       return [line(make("b", {}, works ? this.name(piece) : `waits: ${this.name(piece)}`)),
@@ -364,7 +365,8 @@ class Timeline extends Panel {
       const wait = lane.start[index] - both[0].lane.end[both[0].index];
       facts.push(wait >= 0 ? `${duration(wait)} after its launch` : "begins while it is launched");
     }
-    const rest = [...facts.map((fact) => [fact])];
+    const rest = facts.map((fact) => [fact]);
+    if (both && lane.kind === "calls") { rest.push(["launches ", linked(this.name(both[1]), this.detail(both[1]).kernelRow)]); }
     if (operator) { rest.push(["by ", linked(operator.replace(/^aten::/, ""), operatorRow)]); }
     if (shapes) { rest.push([shapes]); }
     if (source) { rest.push(["in ", linked(source, functionRow)]); }
@@ -374,10 +376,10 @@ class Timeline extends Panel {
   aboutAsked() {
     const lines = [];
     if (this.band) {
-      const { label, from, to } = this.band, words = `${duration(to - from)} at ${duration(from)}`;
+      const { label, from, to } = this.band, words = `${duration(to - from)} at ${moment(from)}`;
       lines.push(line(...(label ? [make("a", { href: `#${label}` }, label), ": "] : []), words));
     }
-    if (this.row || this.words) {
+    if (this.isAsking) {
       const ns = this.asked.reduce((sum, { lane, index }) => sum + length(lane, index), 0);
       const name = this.row ? document.getElementById(this.row)?.querySelector("code")?.textContent || "all of it" : "";
       lines.push(this.row
@@ -399,6 +401,7 @@ class Timeline extends Panel {
       this.view.all();
       if (this.asked.length === 1) { this.frameSlice(this.asked[0]); }
     } else {
+      this.ask("", "");
       this.band = { from: from * 1e3, to: to * 1e3, label };
       this.view.frame(this.band.from, this.band.to);
     }

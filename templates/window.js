@@ -27,6 +27,9 @@ function duration(ns) {
   return digits(ns / size) + NBSP + unit;
 }
 
+// Where something begins, finer than how long it takes.
+const moment = (ns) => (ns < 1e6 ? duration(ns) : `${apart((ns / 1e6).toFixed(3))}${NBSP}ms`);
+
 const BYTE_UNITS = [[1, "B"], [1024, "KiB"], [1024 ** 2, "MiB"], [1024 ** 3, "GiB"]];
 const byteUnit = (bytes) => BYTE_UNITS.findLast(([size]) => bytes >= size) || BYTE_UNITS[0];
 
@@ -94,7 +97,7 @@ class Window {
 // A canvas with its buttons and the line that says what is under the pointer. `plot` says where the axis lies:
 // {left, width} in CSS pixels. Drawing waits for the next frame, and is done again when size or theme change.
 class Panel {
-  constructor(host, { label, help, whole, least, wholeWords, height, draw, plot }) {
+  constructor(host, { name, label, help, whole, least, wholeWords, height, draw, plot }) {
     Object.assign(this, { host, draw, plot, height });
     this.view = new Window(whole, least, () => this.changed());
     this.canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": label });
@@ -107,7 +110,7 @@ class Panel {
     this.tools = make("div", { class: "tools" },
       this.button("+", "Zoom in", () => this.view.zoom(0.5)), this.button("−", "Zoom out", () => this.view.zoom(2)),
       this.button(wholeWords, "", () => this.view.all()), this.seen);
-    this.element = make("div", { class: "explorer" }, this.tools, this.canvas, this.readout, this.spoken,
+    this.element = make("div", { class: "explorer", role: "group", "aria-label": name }, this.tools, this.canvas, this.readout, this.spoken,
       make("p", { class: "vh", id: helpId }, help));
     this.help = help;
     this.listen();

@@ -169,3 +169,20 @@ def test_every_name_in_the_data_stays_a_name(opened, small: Path) -> None:
     data = page.locator("[data-explore=timeline] script").first
     assert data.get_attribute("type") == "application/json"
     assert "gemm" in page.evaluate("element => JSON.parse(element.textContent).names", data.element_handle())
+
+
+def test_a_launch_names_what_it_launches(opened, small: Path) -> None:
+    text = hover(opened(small), 5, "cudaLaunchKernel")
+    assert text == "cudaLaunchKernel 5.00 µs at 3.00 µs · launches gemm"
+
+
+def test_a_word_that_is_on_the_page_alone_leaves_the_timeline_as_it_is(opened, small: Path) -> None:
+    page = opened(small)
+    before = readout(page)
+    page.keyboard.press("/")
+    page.keyboard.type("checklist")
+    page.locator("#search output", has_text="on this page").wait_for()
+    assert readout(page) == before
+    page.locator("#search input").fill("gemm")
+    page.locator("#search output", has_text="1 in the timelines").wait_for()
+    assert "“gemm”: 1 in this timeline" in readout(page)

@@ -74,7 +74,8 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         beware=_beware(case),
         confidence="low",
         gain=gain,
-        change=Change(kind="launch-as-graph"),
+        # What is advised where no graph is, compiling, issues fewer launches but not one.
+        change=Change(kind="launch-as-graph", is_limit=case.phase not in _FORWARD_PHASES),
         where=_longest_launch(case),
         tries=("cuda-graph",) if _fits_a_graph(case) else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),

@@ -244,6 +244,13 @@ def _alt(sheet: _Sheet, memory: Memory) -> str:
 
 def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     who = sheet.peak.label.partition(": ")[2]
+    if memory.since_recording:
+        return Caption(
+            conclusion=f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)} above what was there before "
+            "the recording.",
+            reading="A host’s allocator is not counted before that. The width is that of the profiled step, whose host "
+            "is slowed. Pale: alive before the step.",
+        )
     where = f" in the {pass_of_curve(memory)}" if case.passes else ""
     conclusion = f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)}{where}"
     conclusion += f", {_added(sheet)} above the step’s start"

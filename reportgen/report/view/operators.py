@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
+from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.anchors import ranked_operators
@@ -73,12 +74,13 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     total_us = sum(values_all)
     cells = tables.times(values_all, total_us, unit="µs")
     roofs = any(item.roof_share is not None for item in shown)
+    apart = told_apart(shown)
     most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
     rows = [
         Row(
             id=links.anchors(case).operator(item),
             cells=(
-                *_name_cells(item, medium, links.of_operator(case, item)),
+                *_name_cells(item, medium, apart[index], links.of_operator(case, item)),
                 cells[index],
                 _share_cell(item, most, on_host=on_host),
                 *_roof_cells(item, roofs=roofs),
@@ -114,14 +116,35 @@ def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     return tables.columns(*heads)
 
 
-def _name_cells(item: Operator, medium: Medium, links: tuple[Link, ...]) -> tuple[Cell, ...]:
+def told_apart(shown: Sequence[Operator]) -> list[str | None]:
+    """Return what tells each row from others of its operator and shapes: types, else strides, else the module."""
+    told: list[str | None] = []
+    for item in shown:
+        twins = [
+            other
+            for other in shown
+            if other is not item
+            and (other.name, other.input_shapes, other.direction) == (item.name, item.input_shapes, item.direction)
+        ]
+        if not twins or item.input_shapes is None:
+            told.append(None)
+        elif any(other.input_types == item.input_types for other in twins):
+            same = [other for other in twins if other.input_types == item.input_types]
+            by_stride = item.input_strides is not None and any(o.input_strides != item.input_strides for o in same)
+            told.append(fmt.strides(item.input_strides) if by_stride else fmt.legible(item.module or "", 40))
+        else:
+            told.append(fmt.data_types(item.input_types))
+    return told
+
+
+def _name_cells(item: Operator, medium: Medium, apart: str | None, links: tuple[Link, ...]) -> tuple[Cell, ...]:
     shapes = fmt.shapes(item.input_shapes, item.input_types, item.name, limit=3 if medium.is_print else 6)
     name = dataclasses.replace(tables.name(item.name.removeprefix("aten::"), medium.name_limit), links=links)
     if item.direction == "backward":
         name = dataclasses.replace(name, note="backward")
     return (
         name,
-        tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)),
+        dataclasses.replace(tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)), note=apart),
         Cell(text=fmt.count(item.calls_per_step), sort=item.calls_per_step),
     )
 
@@ -151,9 +174,8 @@ def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
 
 def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     which = "operator shape" if num_shown == 1 else f"{fmt.spelled(num_shown)} operator shapes"
-    what = "host time of their own" if on_host else "device time"
-    steps = fmt.plural(case.num_steps, "step")
-    return f"the {which} with the most {what}, n = {steps}."
+    what = "host time of their own, as profiled" if on_host else "device time"
+    return f"the {which} with the most {what}, n = {recorded_steps(case)}."
 
 
 def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
@@ -164,7 +186,7 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
             f"25{fmt.NBSP}% of the roof."
         )
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
-        texts.append("L2: faster than memory can deliver, as inputs are that still lie in the L2 cache.")
+        texts.append("L2: faster than the memory roof, so not all of it came from memory.")
     if num_rest > 0 and medium.is_print:
         texts.append("All shapes are in the HTML and in report.json.")
     return " ".join(texts) or None
