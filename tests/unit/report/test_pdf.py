@@ -60,7 +60,7 @@ def test_the_pdf_is_tagged_named_and_carries_the_numbers() -> None:
     assert b"pdfuaid" in root["/Metadata"].get_data()  # type: ignore[attr-defined]
     assert reader.metadata is not None
     assert reader.metadata.title == "gpt2 on one NVIDIA H200: performance report"
-    assert list(reader.attachments) == ["report.json"]
+    assert list(reader.attachments) == ["operators.csv", "report.json"]
     assert "1 Where the time goes" in [entry.title for entry in reader.outline if not isinstance(entry, list)]
 
 
