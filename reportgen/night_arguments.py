@@ -36,6 +36,11 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         metavar="html,pdf,json,md",
         help="the documents to write (default: all)",
     )
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="the history that knows the spread between nights: a file or postgresql://… (default: 8 %% is assumed)",
+    )
     add_gates(parser)
     parser.add_argument("--quiet", action="store_true", help="no summary: paths and errors only")
     parser.add_argument("--open", action="store_true", help="open the comparison when it is written")

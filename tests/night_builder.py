@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from reportgen.analysis.model import CaseAnalysis, Cut, Kernel, Memory, SourceRow, Timing
+from reportgen.analysis.timing import summarize_times
 from reportgen.recording import Device, Environment
 from reportgen.report.model import Report
 from tests.case_builder import host_bound_case, operator
@@ -70,6 +71,14 @@ def night_case(
         ),
     }
     return host_bound_case(**(values | fields))
+
+
+def timed(*samples_us: float, starved_us: Sequence[float] = ()) -> Timing:
+    """Return the timing of a pipelined step with these unprofiled samples."""
+    times = summarize_times(samples_us)
+    assert times is not None
+    times = msgspec.structs.replace(times, starved_us=tuple(starved_us))
+    return Timing(step_us=times.median_us, mode="pipelined", basis="unprofiled", pipelined=times)
 
 
 def night(cases: Sequence[CaseAnalysis] | None = None, **fields: Any) -> Report:

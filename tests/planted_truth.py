@@ -36,8 +36,8 @@ FAULTS = (
     Fault(trace="h2d_pageable", rule="blocking-copy", function="step", kind="pageable"),
     Fault(trace="h2d_pinned", rule="blocking-copy", function="step", kind="exposed"),
 )
-# Of recordings whose cases are not called after rules: the case with the fault, its rule and its twin. A twin whose traces
-# were not kept says what its step takes, no more.
+# Of recordings whose cases are not called after rules: the case with the fault, its rule and its twin. A twin whose
+# traces were not kept says what its step takes, no more.
 RECORDED_PAIRS = {
     "twins": (
         ("sync-fault", "sync-point", "sync-fixed"),

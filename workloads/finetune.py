@@ -61,7 +61,8 @@ def endless(loader):
 def build(case, device):
     """Return the step of `case` on `device`: the next batch from the loader, forward, backward, update."""
     torch.manual_seed(0)
-    model = BertForSequenceClassification(BertConfig(**PRESETS[case.preset])).to(device).train()
+    with torch.device(device):
+        model = BertForSequenceClassification(BertConfig(**PRESETS[case.preset])).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, fused=True)
     texts = Texts(case.num_texts, case.max_len, model.config.vocab_size)
     loader = DataLoader(

@@ -81,7 +81,8 @@ def load_model(case, device):
         provenance["weights"] = f"pretrained, from {case.weights}"
     else:
         torch.manual_seed(0)
-        model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset]))
+        with torch.device(device):
+            model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset]))
         provenance["weights"] = "random, in the configuration of GPT-2 124M" + (", made tiny" if case.preset else "")
     return model.to(device, dtype).eval(), provenance
 

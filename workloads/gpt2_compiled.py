@@ -15,7 +15,9 @@ PRESETS = {None: {}, "tiny": {"n_layer": 2, "n_head": 2, "n_embd": 64, "vocab_si
 def build(case, device):
     """Return the step of `case` on `device`."""
     torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset])).to(device, getattr(torch, case.dtype)).eval()
+    with torch.device(device):
+        model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset]))
+    model = model.to(getattr(torch, case.dtype)).eval()
     prompt = torch.randint(model.config.vocab_size, (case.batch, case.seq_len), device=device)
     provenance = {"weights": "random", "inputs": "random token ids, all of one length"}
 

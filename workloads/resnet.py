@@ -19,7 +19,8 @@ def build(case, device):
     """Return the step of `case` on `device`."""
     torch.manual_seed(0)
     layout = torch.channels_last if case.channels_last else torch.contiguous_format
-    model = ResNetForImageClassification(ResNetConfig(**PRESETS[case.preset])).to(device, memory_format=layout)
+    with torch.device(device):
+        model = ResNetForImageClassification(ResNetConfig(**PRESETS[case.preset])).to(memory_format=layout)
     images = torch.randn(case.batch, 3, case.size, case.size, device=device).to(memory_format=layout)
     dtype = getattr(torch, case.dtype)
     provenance = {"weights": "random", "inputs": "random images, already on the device"}

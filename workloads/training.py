@@ -15,7 +15,8 @@ PRESETS = {None: {}, "tiny": {"n_layer": 2, "n_head": 2, "n_embd": 64, "vocab_si
 def build(case, device):
     """Return the step of `case` on `device`: some batches forward and backward, and one update."""
     torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset])).to(device).train()
+    with torch.device(device):
+        model = GPT2LMHeadModel(GPT2Config(**PRESETS[case.preset])).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1, fused=case.fused)
     shape = (case.accumulate, case.batch, case.seq_len)
     batches = torch.randint(model.config.vocab_size, shape, device=device)

@@ -25,7 +25,9 @@ def build(case, device):
     """Return the step of `case` on `device`: a batch of images to their classes' scores."""
     torch.manual_seed(0)
     dtype = getattr(torch, case.dtype)
-    model = ViTForImageClassification(ViTConfig(**PRESETS[case.preset])).to(device, dtype).eval()
+    with torch.device(device):
+        model = ViTForImageClassification(ViTConfig(**PRESETS[case.preset]))
+    model = model.to(dtype).eval()
     size = model.config.image_size
     images = torch.randn(case.batch, 3, size, size, device=device, dtype=dtype)
 

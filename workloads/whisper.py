@@ -20,7 +20,7 @@ PRESETS = {
 def build(case, device):
     """Return the step of `case` on `device`: the encoder over a batch of sound, or one more token of each text."""
     dtype = getattr(torch, case.dtype)
-    model = load_model(case).to(device, dtype).eval()
+    model = load_model(case, device).to(dtype).eval()
     # Two frames of sound make one position of the encoder.
     num_frames = 2 * model.config.max_source_positions
     sound = torch.randn(case.batch, model.config.num_mel_bins, num_frames, device=device, dtype=dtype)
@@ -51,7 +51,7 @@ def build(case, device):
     return Step(decode, model=model, before=before, mode="drained", tokens=case.batch, provenance=provenance)
 
 
-def load_model(case):
+def load_model(case, device):
     """Return the model; encoder and decoder are of one size."""
     size = dict(PRESETS[case.preset])
     for what, count in (("layers", size.pop("num_layers")), ("attention_heads", size.pop("num_heads"))):
@@ -60,7 +60,8 @@ def load_model(case):
         size[f"{side}_ffn_dim"] = size["ffn_dim"]
     del size["ffn_dim"]
     torch.manual_seed(0)
-    return WhisperForConditionalGeneration(WhisperConfig(**size))
+    with torch.device(device):
+        return WhisperForConditionalGeneration(WhisperConfig(**size))
 
 
 def cache_name_of(model):

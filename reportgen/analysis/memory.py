@@ -82,11 +82,10 @@ def _marked(marks: MemoryMarks | None, history: History | None, fragmentation: F
         }
     if history is not None:
         reserved = history.reserved
-        steps = history.steps.start[:1]
         return {
-            "peak_allocated_bytes": max(int(history.allocated.max()), history.start_bytes) or None,
+            "peak_allocated_bytes": history.peak_bytes or None,
             "peak_reserved_bytes": None if reserved is None else int(reserved.max()),
-            "start_bytes": int(history.counter(steps)[0]) if len(steps) else history.start_bytes,
+            "start_bytes": history.bytes_before_peak,
             "basis": history.basis,
         }
     # A snapshot without a history shows one moment: what is there then is the least that the peak can have been.

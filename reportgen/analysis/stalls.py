@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.host_causes import HostCauses, stall_causes
-from reportgen.analysis.intervals import intersect, subtract
+from reportgen.analysis.intervals import FAR_NS, intersect, subtract
 from reportgen.analysis.spans import Spans
 
 if TYPE_CHECKING:
@@ -100,8 +100,12 @@ class _Place:
 
 
 def find_stretches(borders: Spans, taken: Spans, steps: Spans, step_ns: float) -> Stretches:
-    """Return the host time of `steps` between `borders` (launches, waits, allocations) that nothing else has taken."""
-    within = intersect(steps, _outer(borders))
+    """Return the host time of `steps` between `borders` (launches, waits, allocations) that nothing else has taken.
+
+    It begins with the first border, since what comes before is the profiler starting, and goes on to the end of the
+    last step, whose mark the host leaves before the profiler stops.
+    """
+    within = intersect(steps, _from_the_first(borders))
     between = subtract(within, borders)
     length = between.end_ns - between.start_ns
     ordinary_ns = float(np.median(length)) if len(length) else 0.0
@@ -133,9 +137,9 @@ def find_stalls(trace: Trace, stretches: Stretches, threads: list[int], costs: R
     return _as_causes(_recurring(trace, found))
 
 
-def _outer(borders: Spans) -> Spans:
-    """Return the whole from the first border to the last; what lies outside is the profiler starting and stopping."""
-    return Spans(borders.start_ns[:1], borders.end_ns[-1:])
+def _from_the_first(borders: Spans) -> Spans:
+    """Return all time from the first border on."""
+    return Spans(borders.start_ns[:1], np.full_like(borders.start_ns[:1], FAR_NS))
 
 
 def _as_causes(places: list[_Place]) -> HostCauses:
@@ -160,18 +164,27 @@ def _recurring(trace: Trace, found: list[_Place]) -> list[_Place]:
     seen: dict[tuple[int, ...], set[int]] = {}
     keys = [_key(trace, place) for place in found]
     for key, place in zip(keys, found, strict=True):
-        step = int(np.searchsorted(steps.start_ns, place.start_ns, side="right")) - 1
-        seen.setdefault(key, set()).add(step)
+        seen.setdefault(key, set()).add(_step_of(trace, place.start_ns))
     return [place for key, place in zip(keys, found, strict=True) if len(seen[key]) >= MIN_STEPS]
 
 
 def _key(trace: Trace, place: _Place) -> tuple[int, ...]:
-    """Return by what a place is recognised: function and operator, or where neither is open, what comes next."""
+    """Return by what a place is recognised: function and operator, or where neither is open, what comes next.
+
+    What comes next in the next step is the step's end, which the last one has as well.
+    """
     names = trace.operators.name
     operator = int(names[place.operator]) if place.operator >= 0 else -1
     if place.frame >= 0 or operator >= 0:
         return place.thread, int(trace.frames.name[place.frame]) if place.frame >= 0 else -1, operator, -1
-    return place.thread, -1, -1, int(names[place.following]) if place.following >= 0 else -1
+    following = place.following
+    if following >= 0 and _step_of(trace, int(trace.operators.start_ns[following])) == _step_of(trace, place.start_ns):
+        return place.thread, -1, -1, int(names[following])
+    return place.thread, -1, -1, -1
+
+
+def _step_of(trace: Trace, time_ns: int) -> int:
+    return int(np.searchsorted(trace.steps.start_ns, time_ns, side="right")) - 1
 
 
 def _places(trace: Trace, lane: _Thread, stretch: tuple[int, int], least_ns: float) -> list[_Place]:

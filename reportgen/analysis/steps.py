@@ -161,8 +161,10 @@ def _device_ns(trace: Trace, launched: Int64) -> Int64:
 
 
 def _began_drained(trace: Trace) -> Bool:
-    """Tell the steps at whose start no device had anything queued or running."""
+    """Tell the steps at whose start no device had anything queued or running, none where that was not recorded."""
     activities, starts = trace.activities, trace.steps.start_ns
+    if trace.device_expected and not trace.device_recorded:
+        return np.zeros(len(starts), dtype=bool)
     # Call -1 picks the entry put at the end.
     launched = np.append(trace.calls.start_ns, 0)[activities.call]
     queued = np.where(activities.call >= 0, launched, activities.start_ns)

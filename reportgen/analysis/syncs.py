@@ -28,7 +28,8 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
     A copy that holds the host until it is done counts as one. `blocked_us_per_step` is host time in the call;
     `cost_us_per_step` is device time lost, under the call and in the refill after it. Without the profiler (budget of
     basis "unprofiled") the cost is the budget's; of a foreign trace it is what the trace shows, since what recording
-    made of a refill is not known. Without a budget the cost is 0.
+    made of a refill is not known, and beside it stands the cost with the middle of the profiler's share taken out.
+    Without a budget the cost is 0.
     """
     kinds = classify_calls(trace)
     calls, operators = trace.calls, trace.operators
@@ -43,7 +44,8 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
     num_groups = len(first)
     count = total(group, None, num_groups)
     blocked_ns = total(group, (calls.end_ns - calls.start_ns)[rows], num_groups)
-    cost_us = total(group, _cost_us(budget, len(calls.start_ns))[rows], num_groups)
+    shown_us, true_us = (total(group, column[rows], num_groups) for column in _costs_us(budget, len(calls.start_ns)))
+    cost_us = true_us if budget is not None and budget.budget.basis == "unprofiled" else shown_us
     intervals = max(budget.num_intervals, 1) if budget is not None else 1
     order = np.lexsort((-blocked_ns, -cost_us))
 
@@ -57,6 +59,7 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
             count_per_step=float(count[number]) / counted.num_steps,
             blocked_us_per_step=float(blocked_ns[number]) / 1e3 / counted.num_steps,
             cost_us_per_step=float(cost_us[number]) / intervals,
+            share_out_us_per_step=float(true_us[number]) / intervals,
             source=places.source(frame=int(calls.frame[longest]), operator=operator, call=longest),
             where=places.where(
                 int(calls.start_ns[longest]), int(calls.end_ns[longest]), thread=int(calls.thread[longest])
@@ -70,12 +73,11 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
     )
 
 
-def _cost_us(budget: BudgetResult | None, num_calls: int) -> Float64:
-    """Return for each call the device time lost to it, all intervals together."""
+def _costs_us(budget: BudgetResult | None, num_calls: int) -> tuple[Float64, Float64]:
+    """Return for each call the device time lost to it as recorded and without the profiler's share, all intervals."""
     if budget is None:
-        return np.zeros(num_calls)
+        return np.zeros(num_calls), np.zeros(num_calls)
     waits = budget.waits
     charged: Int64 = np.where(waits.cause == PART_CODE["sync"], waits.call, -1).astype(np.int64)
-    if budget.budget.basis == "unprofiled":
-        return total(charged, waits.true_us, num_calls)
-    return total(charged, (waits.end_ns - waits.start_ns) / 1e3, num_calls)
+    shown_us = (waits.end_ns - waits.start_ns) / 1e3
+    return total(charged, shown_us, num_calls), total(charged, waits.true_us, num_calls)

@@ -47,7 +47,7 @@ def evaluate(
                 case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
             )
             verdict = run_rule(rule, context)
-            records.append(_record(rule, case, verdict))
+            records.append(_record(rule, case, verdict, values[rule.id]))
             if isinstance(verdict, Verdict):
                 judged += [Judged(rule, draft) for draft in verdict.drafts]
         replay = (replays or {}).get(case.name)
@@ -76,10 +76,10 @@ def _threshold_values(rules: Sequence[Rule], overrides: Mapping[str, float]) -> 
     return values
 
 
-def _record(rule: Rule, case: CaseAnalysis, verdict: Verdict | Exception) -> RuleRecord:
+def _record(rule: Rule, case: CaseAnalysis, verdict: Verdict | Exception, thresholds: dict[str, float]) -> RuleRecord:
     if isinstance(verdict, Exception):
         reason = f"{type(verdict).__name__}: {verdict}"
-        return RuleRecord(id=rule.id, case=case.name, outcome="failed", reason=reason)
+        return RuleRecord(id=rule.id, case=case.name, outcome="failed", reason=reason, thresholds=thresholds)
     measured = verdict.measured
     return RuleRecord(
         id=rule.id,
@@ -89,6 +89,7 @@ def _record(rule: Rule, case: CaseAnalysis, verdict: Verdict | Exception) -> Rul
         value=measured.value if measured else None,
         threshold=measured.threshold if measured else None,
         unit=measured.unit if measured else None,
+        thresholds=thresholds,
     )
 
 
@@ -114,4 +115,5 @@ def _finding(rule: Rule, case: CaseAnalysis, draft: Draft) -> Finding:
         merged=draft.merged,
         tries=draft.tries,
         change=draft.change,
+        statement=draft.statement,
     )

@@ -25,7 +25,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 class Gain(msgspec.Struct, frozen=True, kw_only=True):
     """What the step would be without the fault (docs/method.md, "Gain").
 
-    `at_least` and `at_most` bound the gain; `step_after_us` is the step at the promised gain.
+    `at_least` and `at_most` bound the gain; `step_after_us` is the step at the promised gain. They are of the case's
+    step, or of the mean of its steps (`base`) where the fix is to single slow ones, which leave the median as it is.
     """
 
     at_most_us_per_step: float | None = None
@@ -36,7 +37,17 @@ class Gain(msgspec.Struct, frozen=True, kw_only=True):
     resource: Literal["host", "device", "both", "memory"]
     method: Literal["measured", "replay", "roofline", "bound", "none"]
     edit: str | None = None
+    base: Literal["step", "mean-step"] = "step"
     excludes: tuple[str, ...] = ()  # findings whose gain this one already contains
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact without its case, so that documents can state it once of several: `lead`, the figure, `tail`."""
+
+    lead: str
+    figure: str = ""
+    tail: str = ""
+    value: float | None = None  # what the figure writes
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +73,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     merged: tuple[str, ...] = ()
     tries: tuple[str, ...] = ()  # the alternatives by which the runner can measure the gain
     change: Change | None = None  # the fix as a replay of the step makes it
+    statement: Statement | None = None  # a fact that can be stated of several cases at once
 
 
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,3 +118,4 @@ class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None = None
     threshold: float | None = None
     unit: str | None = None
+    thresholds: dict[str, float] = {}  # every number that decides it, by name, as it was in force

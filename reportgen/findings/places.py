@@ -19,8 +19,8 @@ def place_of(source: Source | None) -> str:
 def are_same_function(one: Source | None, other: Source | None) -> bool:
     """Tell whether two places lie in one function.
 
-    A trace shortens paths by the directories of ``sys.path``, the allocator's history does not: the shorter of two paths
-    is the end of the longer.
+    A trace shortens paths by the directories of ``sys.path``, the allocator's history does not: the shorter of two
+    paths is the end of the longer.
     """
     if one is None or other is None or one.function != other.function:
         return False

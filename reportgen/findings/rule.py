@@ -8,7 +8,7 @@ from typing import Literal
 
 from reportgen.analysis.model import CaseAnalysis, Source, Where
 from reportgen.analysis.replay.changes import Change
-from reportgen.findings.model import Confidence, Evidence, Gain, Severity
+from reportgen.findings.model import Confidence, Evidence, Gain, Severity, Statement
 from reportgen.recording import Environment
 
 
@@ -71,6 +71,8 @@ class Draft:
     tries: tuple[str, ...] = ()
     # The fix as a replay of the step makes it; None where no replay can.
     change: Change | None = None
+    # A fact without its case, where it can be stated of several at once.
+    statement: Statement | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reportgen.analysis.replay.case_replay import LIMITING_SHARE
 from reportgen.findings.model import Fix, FixSequence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reportgen.analysis.model import CaseAnalysis
-    from reportgen.analysis.replay.case_replay import CaseReplay
+    from reportgen.analysis.replay.case_replay import CaseReplay, Limit
     from reportgen.analysis.replay.changes import Change
     from reportgen.findings.model import Finding
 
@@ -43,7 +44,7 @@ def order_fixes(
 
 def _promises(finding: Finding) -> bool:
     gain = finding.gain
-    return gain is not None and gain.step_after_us is not None and gain.resource != "memory"
+    return gain is not None and gain.step_after_us is not None and gain.resource != "memory" and gain.base == "step"
 
 
 class _Sequencer:
@@ -101,8 +102,16 @@ class _Sequencer:
             edit=(finding.gain.edit if finding.gain else None) or finding.rule,
             step_after_us=max(after_us, 0.0),
             method=method,
-            limits_next=self._replay.limit(made) if self._replay and made else None,
+            limits_next=self._limit(after_us, made),
         )
+
+    def _limit(self, after_us: float, made: list[Change]) -> Limit | None:
+        """Return who limits the step that is left; where the device's work alone fills it, that is what does."""
+        if self._replay is None or not made:
+            return None
+        if self._replay.device_us(made) >= LIMITING_SHARE * after_us:
+            return "device"
+        return self._replay.limit(made)
 
     def _sequence(self, fixes: list[Fix], made: list[Change], left: list[Finding]) -> FixSequence:
         replay, utilisation = self._replay, self._case.utilisation

@@ -9,6 +9,7 @@ import msgspec
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.history.quantities import crowding
 from reportgen.recording import Environment
 from reportgen.report.model import Report
 
@@ -79,7 +80,8 @@ def _against_its_step(base: Report, before: CaseAnalysis, new: Report, after: Ca
         reasons.append(f"another host: {_host(old)}, then {_host(now)}")
     if before.timing and after.timing and before.timing.mode != after.timing.mode:
         reasons.append(f"other steps: {before.timing.mode}, then {after.timing.mode}")
-    return reasons
+    crowded = [(name, crowding(case)) for name, case in (("base", before), ("new", after))]
+    return reasons + [f"{reason} in {name}" for name, reason in crowded if reason]
 
 
 def _host(environment: Environment) -> str:

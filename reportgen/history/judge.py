@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.history import wording
 from reportgen.history.comparability import series_key
-from reportgen.history.quantities import QUANTITIES, Quantity
+from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, crowding, step_time
 from reportgen.history.series import Reading, night_value, read_last
 from reportgen.history.store.history import History
 from reportgen.history.store.rows import Judgement, SeriesPoint
 from reportgen.report.model import Report
 
 # Nights that are looked back at.
-_HORIZON = 120
+HORIZON = 120
 # Before a finding counts as new it was absent from so many nights; before it counts as gone it was in so many.
 _FINDING_NIGHTS = 3
 _FINDING_HORIZON = 30
@@ -25,10 +25,18 @@ def judge_case(history: History, night_id: int, report: Report, case: CaseAnalys
     key = series_key(report, case)
     found = []
     for quantity in QUANTITIES:
-        points = history.series(key, quantity.name, _HORIZON)
+        points = history.series(key, quantity.name, HORIZON, night_id)
         if points and points[-1].night_id == night_id:
             found.append(_judge_quantity(quantity, points))
+    if (reason := crowding(case)) is not None:
+        found.append(_not_judged(step_time(case), reason))
     return found + _judge_findings(history, night_id, key, report)
+
+
+def _not_judged(step_us: float | None, reason: str) -> Judgement:
+    quantity = BY_NAME["step_time"]
+    text = f"{quantity.label} {quantity.text(step_us)}, not judged: {reason}"
+    return Judgement(quantity.name, "not-comparable", None, None, None, None, text)
 
 
 def reduced(points: Sequence[SeriesPoint], quantity: Quantity) -> list[float]:
@@ -78,7 +86,7 @@ def _beside(before: SeriesPoint, since: SeriesPoint) -> str:
 
 def _judge_findings(history: History, night_id: int, key: str, report: Report) -> list[Judgement]:
     """A finding is new or gone where every measurement of the night agrees, and enough nights before it do."""
-    nights = history.fingerprints(key, _FINDING_HORIZON + 1)
+    nights = history.fingerprints(key, _FINDING_HORIZON + 1, night_id)
     if len(nights) <= _FINDING_NIGHTS or nights[-1][0] != night_id:
         return []
     titles = {finding.fingerprint: finding.title for finding in report.findings if finding.severity != "info"}

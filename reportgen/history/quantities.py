@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Callable
 from typing import Literal
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.model import CaseAnalysis, StepTimes
 
 QuantityName = Literal[
     "device_time", "activities", "kernels", "copies", "fills", "communication", "bytes", "peak_memory", "step_time"
@@ -15,6 +16,10 @@ QuantityName = Literal[
 # "exact": equal from run to run but for its tolerance, so one night decides. "timed": moves with the machine's mood,
 # so it is judged against the spread between nights.
 Stability = Literal["exact", "timed"]
+# A step ran undisturbed where its threads waited for a core for no more than this share of it. A median of fewer such
+# steps is left to chance.
+UNDISTURBED_SHARE = 0.02
+FEWEST_STEPS = 10
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -71,8 +76,39 @@ def _peak_memory(case: CaseAnalysis) -> float | None:
 
 
 def step_time(case: CaseAnalysis) -> float | None:
-    """Return the step time in µs, None where it was only seen under the profiler, which disturbs it."""
-    return case.timing.step_us if case.timing and case.timing.basis == "unprofiled" else None
+    """Return the step time in µs, None where it was only seen under the profiler, which disturbs it.
+
+    On a busy host it is the median of the steps that had their cores, where those are enough to have one: what others
+    take away says nothing of the program, and is another amount every night.
+    """
+    times = _unprofiled(case)
+    if case.timing is None or times is None:
+        return case.timing.step_us if case.timing and case.timing.basis == "unprofiled" else None
+    undisturbed = _undisturbed(times)
+    return statistics.median(undisturbed) if len(undisturbed) >= FEWEST_STEPS else case.timing.step_us
+
+
+def crowding(case: CaseAnalysis) -> str | None:
+    """Return in words that others had the cores in so many steps that those left tell no step time, else None."""
+    times = _unprofiled(case)
+    if times is None or (num := len(_undisturbed(times))) >= min(FEWEST_STEPS, times.num_samples):
+        return None
+    return f"others had the cores: {num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed"
+
+
+def _unprofiled(case: CaseAnalysis) -> StepTimes | None:
+    """Return the samples behind the step time, where it is known of each how long it waited for a core."""
+    timing = case.timing
+    if timing is None or timing.basis != "unprofiled":
+        return None
+    times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+    return times if times is not None and len(times.starved_us) == times.num_samples else None
+
+
+def _undisturbed(times: StepTimes) -> list[float]:
+    return [
+        us for us, away_us in zip(times.samples_us, times.starved_us, strict=True) if away_us <= UNDISTURBED_SHARE * us
+    ]
 
 
 _KINDS: tuple[tuple[QuantityName, str], ...] = (

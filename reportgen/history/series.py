@@ -105,6 +105,12 @@ def _step_change(values: Sequence[float], start: int, night: int) -> Change | No
     return best[1] if best else None
 
 
+def level_logs(values: Sequence[float], quantity: Quantity) -> list[float]:
+    """Return the logarithms of the nights that make the level of the last of `values`, without the wild ones."""
+    told = changes(values, quantity)
+    return _steady(values[told[-1].start if told else 0 :]) if values else []
+
+
 def _steady(values: Sequence[float]) -> list[float]:
     return noise.without_wild([math.log(value) for value in values[-noise.MOST_BASE_NIGHTS :]])
 

@@ -21,7 +21,7 @@ from reportgen.nightly import device
 from reportgen.nightly.environment import commit_of, is_alive, notify
 from reportgen.nightly.keeping import iso, prune
 from reportgen.nightly.summary import NightSummary, WorkloadSummary, gate_fails, joint_verdict, verdict_of
-from reportgen.nightly.telling import tell, waiting, write_what_changed
+from reportgen.nightly.telling import began, tell, waiting, write_what_changed
 from reportgen.pipeline import StageStarted, Wishes, Written, run_workload
 from reportgen.runner.run import RunOptions
 
@@ -149,7 +149,8 @@ class _Night:
             judged |= self._judgements(written)
         for name, rows in judged.items():
             self._history.add_judgements(numbers[name], rows)
-        difference = write_what_changed(self._history, self._id, report, self._parent, written.folder)
+        before = began(judged, iso(self._started))
+        difference = write_what_changed(self._history, before, report, self._parent, written.folder)
         told = tell(judged, report, difference)
         failure = "; ".join(written.failures) or None
         self._failures += written.failures

@@ -28,7 +28,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one workload. `waiting` says which figures need more nights before they can be judged."""
+    """What became of one workload. `waiting` says which figures tonight could not decide, and why."""
 
     workload: str
     verdict: NightVerdict

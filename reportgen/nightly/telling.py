@@ -11,6 +11,7 @@ from reportgen.history.comparability import series_key
 from reportgen.history.compare import compare_reports, read_report
 from reportgen.history.comparison_files import write_comparison
 from reportgen.history.model import ReportDifference
+from reportgen.history.spread import known_spreads
 from reportgen.history.store import History
 from reportgen.history.store.rows import Judgement
 from reportgen.history.text import calls_text, first_moved
@@ -22,20 +23,26 @@ _MOST_MOVED = 3
 
 
 def write_what_changed(
-    history: History, night_id: int, report: Report, parent: Path, folder: Path
+    history: History, before: str, report: Report, parent: Path, folder: Path
 ) -> ReportDifference | None:
-    """Compare `report` with that of the last good night and write it beside; None where there is no such night."""
+    """Compare `report` with that of the last good night before a time and write it beside; None where there is none."""
     keys = [series_key(report, case) for case in report.cases if case.outcome == "done"]
-    goods = [good for key in keys if (good := history.last_good(key, night_id)) is not None]
+    goods = [good for key in keys if (good := history.last_good(key, before)) is not None]
+    spreads = known_spreads(history, report)
     for good in dict.fromkeys(goods):
         try:
             base = read_report(parent / good)
         except InputUnreadable:  # another machine of the team has it, or somebody tidied up
             continue
-        difference = compare_reports(base, report, (str(parent / good), str(folder)))
+        difference = compare_reports(base, report, (str(parent / good), str(folder)), spreads)
         write_comparison(difference, folder, ("html", "json", "md"))
         return difference
     return None
+
+
+def began(judged: Mapping[str, Sequence[Judgement]], tonight: str) -> str:
+    """Return since when what is told tonight is so: a change of the step time is told nights after it came."""
+    return min((row.since for rows in judged.values() for row in rows if row.since is not None), default=tonight)
 
 
 def tell(
@@ -77,5 +84,5 @@ def _moved(difference: ReportDifference | None) -> dict[str, tuple[str, ...]]:
 
 
 def waiting(judged: Mapping[str, Sequence[Judgement]]) -> tuple[str, ...]:
-    """Return the figures that need more nights, a line each."""
-    return tuple(f"{case}: {row.text}" for case, rows in judged.items() for row in rows if row.needs_nights is not None)
+    """Return the figures that tonight could not decide, a line each: they need more nights, or a host that is free."""
+    return tuple(f"{case}: {row.text}" for case, rows in judged.items() for row in rows if row.is_open)

@@ -31,6 +31,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
     A case that fails costs only itself and is one of the failures. Raises `UsageError` where nothing can run as asked.
     """
     from reportgen.runner.alternatives.attempts import try_alternatives
+    from reportgen.runner.interpreters import WarmInterpreter
     from reportgen.runner.run import record
 
     check_thresholds(wishes)
@@ -41,8 +42,8 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
         places.append(new_folder(parent, f"{workload_name}-{device_name}", wishes.now()) / RECORDING_FOLDER)
         return places[-1]
 
-    with _saying_what_is_kept(places):
-        recording = record(workload, place, options, wishes.progress)
+    with _saying_what_is_kept(places), WarmInterpreter() as warm:
+        recording = record(workload, place, options, wishes.progress, warm)
         folder = recording.path.parent
         if options.alternatives is None:
             assembled = _assembled(recording, folder, "workload", wishes)
@@ -50,7 +51,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
         else:
             assembled, wanted = None, {case.name: options.alternatives for case in recording.manifest.cases}
         if any(wanted.values()):
-            recording = try_alternatives(recording, workload, wanted, wishes.progress, options.timeout_s)
+            recording = try_alternatives(recording, workload, wanted, wishes.progress, options.timeout_s, warm)
             assembled = None
         # What was analysed to see what to try is the report, where there was nothing to try.
         return _report(assembled or _assembled(recording, folder, "workload", wishes), folder, wishes)

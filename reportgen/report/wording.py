@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.analysis.model import BudgetPart
+from reportgen.analysis.model import BudgetPart, Memory
 from reportgen.findings.model import Confidence, RuleOutcome, Severity
 from reportgen.recording import PassName
 
@@ -72,8 +72,8 @@ PASS_MEANINGS: dict[PassName, str] = {
 
 # The checklist: its five steps, and what each looks at.
 CHECKLIST: dict[int, tuple[str, str]] = {
-    1: ("Operators", "device time by operator, shape and type; fusion of optimizer and attention; copies"),
-    2: ("The timeline", "every wait of the device and its cause; synchronizations; how the host feeds the device"),
+    1: ("Operators", "time by operator, shape and type; fusion of optimizer and attention; copies"),
+    2: ("The timeline", "every wait and its cause; synchronizations, stalls and slow steps; how work is issued"),
     3: ("Memory", "the high-water mark, rises that are gone again, growth from step to step, the allocator's calls"),
     4: ("Shapes", "time over the roof's time; alignment and layout; the same operator at other shapes"),
     5: ("The real workload", "the first step, the profiler's own cost, what is synthetic, spread, gaps in the record"),
@@ -104,3 +104,8 @@ LIMITS: tuple[str, ...] = (
 def part_label(part: BudgetPart) -> str:
     """Return the name of a budget part as documents print it."""
     return PART_LABELS.get(part, part)
+
+
+def pass_of_curve(memory: Memory) -> str:
+    """Return the pass of an own run that the curve of allocated bytes is of."""
+    return "memory pass" if memory.curve is not None and memory.curve.basis == "snapshot" else "detail pass"

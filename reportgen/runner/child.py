@@ -24,9 +24,7 @@ def main(arguments: list[str]) -> None:
     `arguments[2]` is the parent's process id: this process ends when that one does, however that comes.
     """
     request_descriptor, answer_descriptor, parent = map(int, arguments)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it ended before that was asked for
+    if not end_with(parent):
         return
     for descriptor in (request_descriptor, answer_descriptor):
         os.set_inheritable(descriptor, False)
@@ -37,6 +35,13 @@ def main(arguments: list[str]) -> None:
     answers = os.fdopen(answer_descriptor, "wb", buffering=0)
     _answer(request, lambda message: _send(answers, message))
     _leave()
+
+
+def end_with(parent: int) -> bool:
+    """See to it that this process ends when the process `parent` does; False where that one ended already."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    return os.getppid() == parent  # not where it ended before that was asked for
 
 
 def _answer(request: Request, say: Callable[[Message], None]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import torch
 from reportgen.runner.failures import NotApplicableError
 from reportgen.runner.held import workspace_blocks
 from reportgen.runner.owned import OwnedStorage, OwnedStorages
+from reportgen.runner.profiling import open_packed
 from reportgen.runner.stepping import Stepper
 
 # Three equal points show growth; two would only show a difference.
@@ -45,7 +45,7 @@ def record_history(stepper: Stepper, device: torch.device, path: Path) -> None:
         if address not in known
     ]
     partial = path.with_suffix(".partial")
-    with gzip.open(partial, "wb", compresslevel=5) as target:
+    with open_packed(partial) as target:
         target.write(msgspec.json.encode({**snapshot, "steps": steps, "tensors": tensors}))
     partial.replace(path)
 

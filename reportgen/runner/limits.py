@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.recording import Ceilings, Device, Environment, PassRecord
 from reportgen.runner.ceilings_cache import CeilingsKey, read_cached, write_cached
+from reportgen.runner.interpreters import WarmInterpreter
 from reportgen.runner.messages import CeilingsMeasured, CeilingsRequest
 from reportgen.runner.process import Child, TimedOut
 
@@ -22,7 +23,12 @@ TIMEOUT_S = 120.0
 
 
 def obtain_ceilings(
-    device: Device, name: str, environment: Environment, log: Path, timeout_s: float | None = None
+    device: Device,
+    name: str,
+    environment: Environment,
+    log: Path,
+    timeout_s: float | None = None,
+    warm: WarmInterpreter | None = None,
 ) -> tuple[Ceilings, PassRecord]:
     """Return what `device`, which torch calls `name`, reaches, and what became of the pass.
 
@@ -43,7 +49,7 @@ def obtain_ceilings(
             seconds=time.monotonic() - start,
             reason="measured earlier with this device, driver and torch",
         )
-    measured, reason = _measure(name, log, min(timeout_s or TIMEOUT_S, TIMEOUT_S))
+    measured, reason = _measure(name, log, min(timeout_s or TIMEOUT_S, TIMEOUT_S), warm)
     seconds = time.monotonic() - start
     if measured is None:
         return Ceilings(), PassRecord(name="ceilings", outcome="failed", seconds=seconds, reason=reason)
@@ -51,8 +57,10 @@ def obtain_ceilings(
     return measured, PassRecord(name="ceilings", outcome="done", seconds=seconds)
 
 
-def _measure(name: str, log: Path, timeout_s: float) -> tuple[Ceilings | None, str | None]:
-    with Child(CeilingsRequest(device=name), log) as child:
+def _measure(
+    name: str, log: Path, timeout_s: float, warm: WarmInterpreter | None
+) -> tuple[Ceilings | None, str | None]:
+    with Child(CeilingsRequest(device=name), log, warm) as child:
         try:
             found = next(_heard(child, timeout_s), None)
             verdict = child.verdict()

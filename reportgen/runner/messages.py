@@ -93,5 +93,23 @@ class AlternativeTried(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     alternative: RecordedAlternative
 
 
+class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Fork a child that works on the request in the descriptor sent along; to a warm interpreter."""
+
+    workload: str | None = None  # path of the module whose first imports are wanted
+
+
+class ChildStarted(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
+    """A child was forked, in a session of its own."""
+
+    process: int
+
+
+class ChildEnded(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
+    """The child that was forked last has ended: its exit code, negative for the signal that ended it."""
+
+    code: int
+
+
 Request = SurveyRequest | CaseRequest | CeilingsRequest | AlternativeRequest
 Message = Refused | Surveyed | PassBegan | CaseState | CeilingsMeasured | AlternativeTried

@@ -1,8 +1,9 @@
 """The parent's side of a child process: starting it, hearing it out, ending it.
 
-A child is a fresh interpreter in a session of its own, with nothing on its input and its output, C code's included,
-in a log file. It reads its request from one pipe and answers on another. The request's pipe stays open as long as the
-parent lives: at its end the child knows that the parent is gone, and ends its whole session.
+A child is an interpreter in a session of its own, fresh or forked from one that has only imported (`warm`), with
+nothing on its input and its output, C code's included, in a log file. It reads its request from one pipe and answers
+on another. The request's pipe stays open as long as the parent lives: at its end the child knows that the parent is
+gone, and ends its whole session.
 """
 
 from __future__ import annotations
@@ -11,19 +12,15 @@ import contextlib
 import os
 import selectors
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from reportgen.runner.messages import Message, Request
+from reportgen.runner.interpreters import Process, WarmInterpreter, start_fresh
+from reportgen.runner.messages import AlternativeRequest, CaseRequest, Message, Request
 
-# The folder that holds the package goes last in the child's path: it is needed where reportgen is not installed.
-_START = "import sys; sys.path.append(sys.argv[1]); from reportgen.runner.child import main; main(sys.argv[2:])"
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _POLL_S = 0.2
 _DECODER = msgspec.json.Decoder(Message)
 
@@ -33,25 +30,22 @@ class TimedOut(Exception):
 
 
 class Child:
-    """A child process that works on one request; a context manager, at whose end the process is gone."""
+    """A child process that works on one request; a context manager, at whose end the process is gone.
 
-    def __init__(self, request: Request, log: Path) -> None:
+    It is forked from `warm` where that is given and can, with the imports of the request's workload made; else it is a
+    fresh interpreter.
+    """
+
+    def __init__(self, request: Request, log: Path, warm: WarmInterpreter | None = None) -> None:
         request_read, request_write = os.pipe()
         answer_read, answer_write = os.pipe()
         self._request = os.fdopen(request_write, "wb", buffering=0)
         self._answers = os.fdopen(answer_read, "rb", buffering=0)
         descriptors = (request_read, answer_write)
-        arguments = [str(_PACKAGE_ROOT), *map(str, descriptors), str(os.getpid())]
         try:
             with log.open("ab") as output:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-c", _START, *arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    pass_fds=descriptors,
-                    start_new_session=True,
-                )
+                forked = warm and warm.fork(_imports_of(request), (*descriptors, output.fileno()))
+                self._process: Process = forked or start_fresh(descriptors, output)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -103,8 +97,12 @@ class Child:
     def end(self) -> None:
         """End the child and all that it started, what it left behind when it ended itself included."""
         if not self._answers.closed:  # once: later its number may be another's
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.end_session()
         self._process.wait()
         self._request.close()
         self._answers.close()
+
+
+def _imports_of(request: Request) -> str | None:
+    """Return the module whose imports `request` needs, None where it only looks at the machine."""
+    return request.workload if isinstance(request, CaseRequest | AlternativeRequest) else None

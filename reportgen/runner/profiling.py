@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import torch
+from isal import igzip
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from reportgen.runner.schedule import Window
 from reportgen.runner.stepping import Stepper
 
-# Level 9 takes four times as long for a twentieth less.
-_COMPRESSION = 5
+# Of isal's levels: a seventh of the time of zlib's level 5, for a third more bytes.
+_COMPRESSION = 2
 
 
 def record_window(
@@ -74,12 +74,18 @@ def _activities(device: torch.device) -> list[ProfilerActivity]:
     return [ProfilerActivity.CPU] if device.type == "cpu" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
 
 
+def open_packed(path: Path) -> IO[bytes]:
+    """Open a file to write compressed what is written to it."""
+    opened: IO[bytes] = igzip.open(path, "wb", compresslevel=_COMPRESSION)  # type: ignore[no-untyped-call]
+    return opened
+
+
 def export_trace(profiler: profile, path: Path) -> None:
     """Write the trace of a profiler that was stopped to `path`, compressed, whole or not at all."""
     plain, packed = path.with_suffix(""), path.with_suffix(".partial")  # timeline.json beside timeline.json.gz
     try:
         profiler.export_chrome_trace(str(plain))
-        with plain.open("rb") as source, gzip.open(packed, "wb", compresslevel=_COMPRESSION) as target:
+        with plain.open("rb") as source, open_packed(packed) as target:
             shutil.copyfileobj(source, target, 1 << 20)
         packed.replace(path)
     finally:

@@ -26,6 +26,7 @@ from reportgen.recording import (
     WorkloadInfo,
     write_manifest,
 )
+from reportgen.runner.interpreters import WarmInterpreter
 from reportgen.runner.limits import obtain_ceilings
 from reportgen.runner.messages import CaseRequest, CaseState, CaseWords, PassBegan, Refused, Surveyed, SurveyRequest
 from reportgen.runner.process import Child, TimedOut
@@ -56,12 +57,14 @@ def record(
     place: Callable[[str, str], Path],
     options: RunOptions | None = None,
     progress: Progress = ignore,
+    warm: WarmInterpreter | None = None,
 ) -> Recording:
     """Run the cases of the module `workload` that `options` choose, each in a child process, into a recording.
 
     `place` is called once, when nothing can be refused any more, with the workload's name and a short name of the
     device ("cpu", "h200"); it returns the folder of the recording, which is made. A case that fails costs only itself:
-    its outcome and reason are in the recording. Raises `UsageError` where nothing can run as asked.
+    its outcome and reason are in the recording. The processes are forked from `warm` where that is given. Raises
+    `UsageError` where nothing can run as asked.
     """
     options = options or RunOptions()
     if importlib.util.find_spec("torch") is None:
@@ -69,7 +72,7 @@ def record(
     outline = _try_outline(workload)
     if outline is not None:  # what is wrong with the options shows before anything is started
         _select(outline.cases, options)
-    surveyed = _survey(SurveyRequest(device=options.device, workload=None if outline else str(workload)))
+    surveyed = _survey(SurveyRequest(device=options.device, workload=None if outline else str(workload)), warm)
     outline = outline or _outline(workload, surveyed)
     cases = _select(outline.cases, options)
 
@@ -79,7 +82,7 @@ def record(
     for number, case in enumerate(cases):
         progress(CaseStarted(case=case.name, number=number + 1, total=len(cases)))
         if number == 0:
-            _measure_ceilings(book, options.timeout_s, progress)
+            _measure_ceilings(book, options.timeout_s, progress, warm)
         request = CaseRequest(
             workload=str(workload),
             case=_words(case),
@@ -88,7 +91,7 @@ def record(
             recorded=book.case(number),
             flags=surveyed.environment.flags,
         )
-        _run_case(request, number, book, options.timeout_s, progress)
+        _run_case(request, number, book, options.timeout_s, progress, warm)
         progress(CaseEnded(case=book.case(number)))
     return Recording(path=folder, manifest=book.manifest)
 
@@ -123,22 +126,30 @@ class _Book:
         write_manifest(self._folder, self.manifest)
 
 
-def _measure_ceilings(book: _Book, timeout_s: float | None, progress: Progress) -> None:
+def _measure_ceilings(book: _Book, timeout_s: float | None, progress: Progress, warm: WarmInterpreter | None) -> None:
     """Find out, once a run, what the device reaches; a host that is its own device has no ceilings."""
     first, manifest = book.case(0), book.manifest
     if not manifest.devices or first.device is None:
         return
     progress(PassStarted(case=first.name, name="ceilings"))
-    ceilings, found = obtain_ceilings(manifest.devices[0], first.device, manifest.environment, book.log(0), timeout_s)
+    device, environment = manifest.devices[0], manifest.environment
+    ceilings, found = obtain_ceilings(device, first.device, environment, book.log(0), timeout_s, warm)
     book.put_ceilings(ceilings, found)
     progress(PassEnded(case=first.name, record=found))
 
 
-def _run_case(request: CaseRequest, number: int, book: _Book, timeout_s: float | None, progress: Progress) -> None:
+def _run_case(
+    request: CaseRequest,
+    number: int,
+    book: _Book,
+    timeout_s: float | None,
+    progress: Progress,
+    warm: WarmInterpreter | None,
+) -> None:
     """Run one case to its end, whatever that is, and write down what the child says of it."""
     running: PassName | None = None
     start = time.monotonic()
-    with Child(request, Path(request.folder) / LOG_NAME) as child:
+    with Child(request, Path(request.folder) / LOG_NAME, warm) as child:
         try:
             for message in child.messages(timeout_s):
                 if isinstance(message, PassBegan):
@@ -169,11 +180,11 @@ def _broken_off(case: RecordedCase, running: PassName | None, seconds: float, re
     return msgspec.structs.replace(case, passes=passes, outcome="failed", reason=reason)
 
 
-def _survey(request: SurveyRequest) -> Surveyed:
+def _survey(request: SurveyRequest, warm: WarmInterpreter | None) -> Surveyed:
     """Look at the machine in a child process; raise `UsageError` where it cannot do what is asked."""
     with tempfile.TemporaryDirectory(prefix="reportgen-") as scratch:
         log = Path(scratch) / LOG_NAME
-        with Child(request, log) as child:
+        with Child(request, log, warm) as child:
             for message in child.messages():
                 if isinstance(message, Refused):
                     raise UsageError(message.reason)

@@ -93,6 +93,21 @@ class History:
         first = int(np.argmax(inside))
         return first - 1 if self.counter(np.array([first]))[0] > self.allocated[highest] else highest
 
+    @property
+    def peak_bytes(self) -> int:
+        """Return the most that was allocated within the steps, within the history where there are none."""
+        event = self.peak_event()
+        return self.start_bytes if event is None else int(self.counter(np.array([event + 1]))[0])
+
+    @property
+    def bytes_before_peak(self) -> int:
+        """Return what was allocated when the step began that holds the peak, where there are no steps at the start."""
+        event = self.peak_event()
+        if event is None or len(self.steps.start) == 0:
+            return self.start_bytes
+        step = self.steps.holding(max(event, 0))
+        return int(self.counter(self.steps.start[step : step + 1])[0])
+
 
 def match_blocks(address: Int64, bytes_: Int64) -> tuple[Int64, Int64, Int64]:
     """Match frees (`bytes_` < 0) with the allocations (> 0) of the same address before them.

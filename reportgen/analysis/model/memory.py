@@ -156,7 +156,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The high-water mark and what stood under it.
 
     Three sizes, three names: *allocated* is what the program holds, *reserved* what the allocator holds for it,
-    *in use on the device* what everybody holds.
+    *in use on the device* what everybody holds. `start_bytes` is what was allocated when the step began that holds the
+    peak; by an unprofiled run's counters (`basis`), when its first timed step began.
     """
 
     peak_allocated_bytes: int | None

@@ -124,7 +124,8 @@ def _paced(program: Program, timing: Timing) -> Program:
     """Return the program with its host as quick as in the timing pass.
 
     What recording cost aside, the recorded steps may be any of those that were timed: where the program takes as long
-    as some of them do, all host time is scaled until it takes what `timing` says. One outside their spread is left.
+    as some of them do, all that the host does is scaled until it takes what `timing` says: its own time, and copies of
+    pageable memory, which it carries. One outside their spread is left.
     """
     times = timing.drained if timing.mode == "drained" else timing.pipelined
     step_ns, period_ns = (timing.step_us or 0.0) * 1e3, measure_period_ns(program)
@@ -145,9 +146,23 @@ def _paced(program: Program, timing: Timing) -> Program:
 
 
 def _with_pace(program: Program, pace: float) -> Program:
-    host = program.host
-    paced = dataclasses.replace(host, stretch_ns=host.stretch_ns * pace, call_ns=host.call_ns * pace)
-    return dataclasses.replace(program, host=paced)
+    host, jobs = program.host, program.jobs
+    carried = np.append(jobs.by_host, False)  # the last one stands for no job
+    job = np.where(host.wait_job >= 0, host.wait_job, len(jobs.by_host))
+    return dataclasses.replace(
+        program,
+        host=dataclasses.replace(
+            host,
+            stretch_ns=host.stretch_ns * pace,
+            call_ns=host.call_ns * pace,
+            return_ns=np.where(carried[job], host.return_ns * pace, host.return_ns),
+        ),
+        jobs=dataclasses.replace(
+            jobs,
+            duration_ns=np.where(jobs.by_host, jobs.duration_ns * pace, jobs.duration_ns),
+            latency_ns=np.where(jobs.by_host, jobs.latency_ns * pace, jobs.latency_ns),
+        ),
+    )
 
 
 def _costs(trace: Trace, sequence: Sequence, device: int) -> tuple[Float64, Float64]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.replay.program import NOTHING, Jobs
+from reportgen.trace.columns import CopyDirection
 
 if TYPE_CHECKING:
     from reportgen.analysis.replay.program import Float64
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 CLOCK_NS = 5_000
 # A pause of a stream that is longer, after all that it could wait for, is looked up on other streams.
 ORDINARY_PAUSE_NS = 10_000
+_PAGEABLE = (CopyDirection.HOST_TO_DEVICE_PAGEABLE, CopyDirection.DEVICE_TO_HOST_PAGEABLE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,7 @@ class _Recorded:
     called_ns: Int64
     returned_ns: Int64
     free_ns: Int64  # when its stream had done what came before it
+    by_host: Bool
 
 
 def build_jobs(trace: Trace, sequence: Sequence) -> JobTable:
@@ -67,6 +70,7 @@ def build_jobs(trace: Trace, sequence: Sequence) -> JobTable:
     recorded = _Recorded(
         event=event, stream=stream, start_ns=activities.start_ns[rows[first]], end_ns=end,
         called_ns=calls.start_ns[call], returned_ns=calls.end_ns[call], free_ns=_previous_end(trace)[rows[first]],
+        by_host=np.isin(activities.copy_direction[rows[first]], _PAGEABLE),
     )  # fmt: skip
     job_of_event = np.full(len(sequence.call), -1, dtype=np.int64)
     job_of_event[event] = np.arange(len(event))
@@ -99,6 +103,7 @@ def _tell_waits_apart(recorded: _Recorded, blocking: Bool) -> tuple[Jobs, float,
         from_start=blocking,
         gap_ns=np.where(queued, np.maximum(gap, 0), typical_gap).astype(np.float64),
         after_job=after,
+        by_host=recorded.by_host,
         active=np.ones(len(recorded.stream), dtype=bool),
     )
     return jobs, typical_latency, typical_gap
@@ -134,9 +139,10 @@ def _find_dependencies(recorded: _Recorded, ready_ns: Int64) -> Int64:
 def _host_waits(sequence: Sequence, recorded: _Recorded, all_ends_ns: Int64) -> tuple[Int64, Float64, Int64]:
     """Return for each event the job that it waited for, how long after that job's end it returned, and its own time.
 
-    The job is the one that ended last of those launched until then that were over when the call returned. Where there
-    is none it is the last one of the repetition before, and what tells when that was over is whatever ended last in
-    the trace (`all_ends_ns`, sorted).
+    A call that waits for what it launches itself returns around that job's end: a copy from pageable memory even before
+    it, once the host has carried its last piece. For any other the job is the one that ended last of those launched
+    until then that were over when the call returned. Where there is none it is the last one of the repetition before,
+    and what tells when that was over is whatever ended last in the trace (`all_ends_ns`, sorted).
     """
     wait_job = np.full(len(sequence.call), NOTHING, dtype=np.int64)
     return_ns = np.zeros(len(sequence.call))
@@ -144,6 +150,10 @@ def _host_waits(sequence: Sequence, recorded: _Recorded, all_ends_ns: Int64) -> 
     for event in np.flatnonzero(sequence.waits).tolist():
         returned = int(sequence.call_end_ns[event])
         stop = int(np.searchsorted(recorded.event, event, side="right"))
+        if stop and recorded.event[stop - 1] == event and recorded.start_ns[stop - 1] < returned:
+            wait_job[event] = stop - 1
+            return_ns[event], own_ns[event] = returned - recorded.end_ns[stop - 1], 0
+            continue
         over = np.flatnonzero(recorded.end_ns[:stop] <= returned + CLOCK_NS)
         if len(over):
             wait_job[event] = job = int(over[np.argmax(recorded.end_ns[over])])

@@ -49,6 +49,7 @@ class Jobs:
     from_start: Bool
     gap_ns: Float64  # pause after the job before it on the stream
     after_job: Int64  # of another stream, to be done before; NOTHING for none
+    by_host: Bool  # a copy from or to pageable memory, which the host carries piece by piece
     active: Bool  # False: dropped
 
 

@@ -57,16 +57,26 @@ def judge(context: Context) -> Verdict:
     largest = max((it.bytes for it in memory.transients), default=0)
     measured = Measured(value=float(largest), threshold=float(limit), unit="bytes")
     if spikes:
-        return fired(*(_draft(context, memory, spike) for spike in spikes), measured=measured)
+        return fired(*(_draft(context, memory, group) for group in _by_function(spikes)), measured=measured)
     return passed(f"no function holds more than {fmt.size(largest)} for itself", measured)
 
 
-def _draft(context: Context, memory: Memory, spike: Spike) -> Draft:
+def _by_function(spikes: tuple[Spike, ...]) -> list[list[Spike]]:
+    """Group the spikes by the function that is to be changed, in each group the largest first."""
+    groups: dict[tuple[str, str], list[Spike]] = {}
+    for spike in sorted(spikes, key=lambda spike: -spike.bytes):
+        key = (spike.source.file, spike.source.function) if spike.source else ("", spike.operator or "")
+        groups.setdefault(key, []).append(spike)
+    return list(groups.values())
+
+
+def _draft(context: Context, memory: Memory, spikes: list[Spike]) -> Draft:
+    spike = spikes[0]
     where = f"`{fmt.legible(spike.source.function, 20)}`" if spike.source else fmt.operator_name(spike.operator or "")
     spans_step = _spans_step(context, spike)
     return Draft(
         title=f"{where} takes {fmt.size(spike.bytes)} for itself",
-        evidence=_evidence(memory, spike),
+        evidence=(*_evidence(memory, spike), *(_lesser(other) for other in spikes[1:3])),
         mechanism=_mechanism(memory, spike),
         action="Work in pieces or in place, or with an operator that does not write its intermediate results out.",
         verify=f"{context.check_command()}: the peak must fall below {fmt.size(memory.peak_allocated_bytes)}.",
@@ -105,6 +115,18 @@ def _evidence(memory: Memory, spike: Spike) -> tuple[Evidence, ...]:
         text = f"the step's peak is {fmt.size(memory.peak_allocated_bytes)}"
         rows.append(Evidence(text=text, value=memory.peak_allocated_bytes, unit="bytes"))
     return tuple(rows)
+
+
+def _lesser(spike: Spike) -> Evidence:
+    """Say of another rise of the same function what it takes, and how high it stands."""
+    shapes = f" of {fmt.shapes(spike.input_shapes)}" if spike.input_shapes else ""
+    by = f" by {fmt.operator_name(spike.operator)}{shapes}" if spike.operator else ""
+    return Evidence(
+        text=f"a lesser rise{by} takes {fmt.size(spike.bytes)}, to {fmt.size(spike.above_baseline_bytes)} above the "
+        "step's start",
+        value=spike.bytes,
+        unit="bytes",
+    )
 
 
 def _mechanism(memory: Memory, spike: Spike) -> str:

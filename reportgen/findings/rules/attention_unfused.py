@@ -10,6 +10,7 @@ from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import step_us_of
 
 SHARE = Threshold(
@@ -57,7 +58,7 @@ def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"{fmt.times(chain.count_per_step)} a step{f' {place}' if place else ''}: product, "
-                f"softmax of {scores}, product, in {links} ({fmt.plural(case.num_steps, 'step')})",
+                f"softmax of {scores}, product, in {links} ({recorded_steps(case)})",
                 value=chain.count_per_step,
                 unit="per step",
             ),

@@ -12,6 +12,7 @@ from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.samples import recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -68,7 +69,7 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
     manner = "pageable" if pageable else "unhidden"
     return Draft(
         title=f"{moved} {way}, {manner}: {fmt.duration_of(row.exposed_us_per_step, step_us)}",
-        evidence=_evidence(row, place, way, case.num_steps),
+        evidence=_evidence(row, place, way, recorded_steps(case)),
         mechanism=_mechanism(row),
         action=_action(row, place),
         verify=f"{context.check_command()}: "
@@ -97,7 +98,7 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
     )
 
 
-def _evidence(row: CopyRow, place: str, way: str, num_steps: int) -> tuple[Evidence, ...]:
+def _evidence(row: CopyRow, place: str, way: str, steps: str) -> tuple[Evidence, ...]:
     rate = ""
     if row.bytes_per_step and row.us_per_step:
         rate = f", {fmt.number(row.bytes_per_step / row.us_per_step / 1e3)} GB/s"
@@ -107,7 +108,7 @@ def _evidence(row: CopyRow, place: str, way: str, num_steps: int) -> tuple[Evide
     rows = [
         Evidence(
             text=f"{fmt.plural(row.count_per_step, 'copy', 'copies')} a step {way}{memory}"
-            f"{f' {place}' if place else ''}: {fmt.duration(row.us_per_step)}{rate} ({fmt.plural(num_steps, 'step')})",
+            f"{f' {place}' if place else ''}: {fmt.duration(row.us_per_step)}{rate} ({steps})",
             value=row.us_per_step,
             unit="us",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.findings.model import Evidence
+from reportgen.findings.model import Evidence, Statement
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 FACTOR = Threshold(
@@ -34,6 +34,7 @@ def judge(context: Context) -> Verdict:
         verify=f"{context.check_command()}: the first step is timed apart in each run.",
         confidence="high",
         severity="info",
+        statement=Statement(lead="The first step takes", figure=fmt.step_time(first_us), value=first_us),
     )
     return fired(draft, measured=measured)
 

@@ -7,6 +7,7 @@ from reportgen.analysis.model import CaseAnalysis, Operator
 from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -47,7 +48,7 @@ def _draft(context: Context, operator: Operator, share: float, unit: str) -> Dra
     case = context.case
     time_us = operator.host_us_per_step if case.device_kind == "host" else operator.device_us_per_step
     shapes = fmt.shapes(operator.input_shapes, operator.input_types, operator.name)
-    calls, steps = fmt.plural(operator.calls_per_step, "call"), fmt.plural(case.num_steps, "step")
+    calls, steps = fmt.plural(operator.calls_per_step, "call"), recorded_steps(case)
     name = fmt.operator_name(operator.name, 24)
     subject = f"{name}, shapes {shapes}" if operator.input_shapes else name
     at_shape = " at this shape" if operator.input_shapes else ""
@@ -55,7 +56,7 @@ def _draft(context: Context, operator: Operator, share: float, unit: str) -> Dra
         title=f"{name} takes {fmt.share(share)} {unit} in {fmt.shorten(case.name, 16)}",
         evidence=(
             Evidence(
-                text=f"{subject}: {fmt.duration(time_us)} a step in {calls} (n = {steps})",
+                text=f"{subject}: {fmt.duration(time_us)} a step in {calls} ({steps})",
                 value=time_us,
                 unit="us",
             ),

@@ -8,6 +8,7 @@ from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import (
     PRODUCTS,
     WORTHWHILE_SHARE,
@@ -78,7 +79,7 @@ def _draft(context: Context, row: Operator, cost_us: float, strides: tuple[str, 
         evidence=(
             Evidence(
                 text=f"{described(row)}: {fmt.duration(device_us(row))} a step at {fmt.flop_rate(row.flops_per_s)}"
-                f" ({fmt.plural(case.num_steps, 'step')})",
+                f" ({recorded_steps(case)})",
                 value=device_us(row),
                 unit="us",
             ),

@@ -11,6 +11,7 @@ from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.guards import IDLE_UNCERTAIN, STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import recorded_steps
 
 HOST_OVER_BUSY = Threshold(
     name="host-over-busy",
@@ -65,7 +66,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
     )
     return Draft(
         title=_title(case, activities, busy_us, step_us),
-        evidence=_evidence(case, launching, activities, step_us, busy_us, cost_us),
+        evidence=_evidence(case, launching, activities, busy_us, step_us, cost_us),
         mechanism=_mechanism(launching, activities, step_us),
         action=_action(case),
         verify=f"{context.check_command()}: the share of the step that the device is busy must rise from "
@@ -93,30 +94,26 @@ def _evidence(
     case: CaseAnalysis,
     launching: Launching,
     activities: float | None,
-    step_us: float,
     busy_us: float,
+    step_us: float,
     cost_us: float,
 ) -> tuple[Evidence, ...]:
-    steps = fmt.plural(case.num_steps, "step")
-    rows = []
-    if activities:
-        interval_us = step_us / activities
-        text = f"one activity every {fmt.duration(interval_us)} of the step ({steps})"
-        if launching.median_activity_us is not None:
-            text = (
-                f"one activity every {fmt.duration(interval_us)} of the step; their median runs "
-                f"{fmt.duration(launching.median_activity_us)} ({steps})"
-            )
-        rows.append(Evidence(text=text, value=interval_us, unit="us"))
     low_us, high_us = launching.host_low_us, launching.host_high_us
-    rows.append(
+    rows = [
         Evidence(
-            text=f"the host works {fmt.spread(low_us, high_us)} a step, the profiler's share taken out; the device "
-            f"{fmt.duration(busy_us)}",
+            text=f"the host issues work for {fmt.spread(low_us, high_us)} a step, what it waits, builds or stalls and "
+            f"the profiler's share taken out; the device works {fmt.duration(busy_us)}",
             value=low_us,
             unit="us",
         )
-    )
+    ]
+    if activities and low_us is not None:
+        each_us = low_us / activities
+        high_each_us = each_us if high_us is None else high_us / activities
+        text = f"that is {fmt.spread(each_us, high_each_us)} for each activity"
+        if launching.median_activity_us is not None:
+            text += f", of which the median runs {fmt.duration(launching.median_activity_us)}"
+        rows.append(Evidence(text=f"{text} ({recorded_steps(case)})", value=each_us, unit="us"))
     waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for ordinary launches"
     rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
     return tuple(rows)
@@ -151,9 +148,10 @@ def _action(case: CaseAnalysis) -> str:
             "Capture the step once and replay it: `with torch.cuda.graph(graph): out = model(static_input)`, then "
             "`static_input.copy_(x); graph.replay()`; or `model = torch.compile(model, mode='reduce-overhead')`."
         )
+    fused = ", such as `fused=True` of the optimizer" if case.optimizer_updates else ""
     return (
-        "Compile the model, `model = torch.compile(model)`, and take the fused variants of what launches many kernels, "
-        "such as `fused=True` of the optimizer; a larger batch gives each launch more work."
+        "Compile the model, `model = torch.compile(model)`, and take the fused variants of what launches many "
+        f"kernels{fused}; a larger batch gives each launch more work."
     )
 
 

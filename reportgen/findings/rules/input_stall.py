@@ -18,6 +18,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
+from reportgen.findings.samples import recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -68,7 +69,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"{waiting} waits {fmt.duration(cost_us)} a step for the data loader"
-                f"{f' {at}' if at else ''} ({fmt.plural(case.num_steps, 'step')})",
+                f"{f' {at}' if at else ''} ({recorded_steps(case)})",
                 value=cost_us,
                 unit="us",
             ),

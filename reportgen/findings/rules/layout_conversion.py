@@ -18,6 +18,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
+from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import (
     CONVOLUTIONS,
     WORTHWHILE_SHARE,
@@ -73,7 +74,7 @@ def _draft(context: Context, converting: list[Operator], cost_us: float) -> Draf
         evidence=(
             Evidence(
                 text=f"kernels beside the main one of {fmt.plural(len(converting), 'convolution')}: "
-                f"{fmt.duration(cost_us)} a step ({fmt.plural(case.num_steps, 'step')})",
+                f"{fmt.duration(cost_us)} a step ({recorded_steps(case)})",
                 value=cost_us,
                 unit="us",
             ),

@@ -10,6 +10,7 @@ from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, passed
+from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import step_us_of
 
 CHAIN = Threshold(
@@ -68,7 +69,7 @@ def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
             Evidence(
                 text=f"{fmt.times(chain.count_per_step)} a step{f' {place}' if place else ''}: "
                 f"{fmt.shapes((chain.shape,))} goes {path} with nothing between, and {end} "
-                f"({fmt.plural(case.num_steps, 'step')})",
+                f"({recorded_steps(case)})",
                 value=chain.device_us_per_step,
                 unit="us",
             ),
@@ -110,7 +111,7 @@ def _possible(context: Context, copy: UserCopy, step_us: float) -> Draft:
         evidence=(
             Evidence(
                 text=f"{fmt.plural(copy.count_per_step, 'call')} of {method} a step{f' {place}' if place else ''} "
-                f"({fmt.plural(context.case.num_steps, 'step')})",
+                f"({recorded_steps(context.case)})",
                 value=copy.device_us_per_step,
                 unit="us",
             ),

@@ -10,6 +10,7 @@ from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
+from reportgen.findings.samples import recorded_steps
 
 PER_PARAMETER = Threshold(
     name="per-parameter",
@@ -81,7 +82,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
             Evidence(
                 text=f"{fmt.plural(update.activities_per_step, 'activity', 'activities')} a step update "
                 f"{fmt.plural(update.parameters_per_step, 'parameter')}{f' {place}' if place else ''} "
-                f"({fmt.plural(case.num_steps, 'step')})",
+                f"({recorded_steps(case)})",
                 value=update.activities_per_step,
                 unit="per step",
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.findings.model import Evidence
+from reportgen.findings.model import Evidence, Statement
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 FACTOR = Threshold(
@@ -44,7 +44,8 @@ def _draft(context: Context, step_us: float, known: dict[str, float]) -> Draft:
         )
         for name, us in known.items()
     )
-    before, after = fmt.number(step_us / size), fmt.number(max(known.values()) / size)
+    worst_us = max(known.values())
+    before, after = fmt.number(step_us / size), fmt.number(worst_us / size)
     return Draft(
         title=f"The profiler turns {case.name}'s {before} {unit} into {after} {unit}",
         evidence=evidence,
@@ -53,6 +54,12 @@ def _draft(context: Context, step_us: float, known: dict[str, float]) -> Draft:
         verify=f"{context.check_command()}: the step is timed with the profiler off, in blocks between the passes.",
         confidence="high",
         severity="info",
+        statement=Statement(
+            lead="Profiled, the step takes",
+            figure=fmt.factor(worst_us, step_us),
+            tail="its unprofiled time",
+            value=worst_us / step_us,
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from reportgen.findings.guards import STEP_UNKNOWN
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import recorded_steps
 
 NUM_SHAPES = Threshold(
     name="num-shapes",
@@ -58,7 +59,7 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
     name = fmt.operator_name(visit.operator, 40)
     return Draft(
         title=f"Each new shape costs {fmt.shorten(case.name, 16)} {fmt.duration_of(cost_us, step_us)}",
-        evidence=_evidence(case.num_steps, visit, name, num_operators, timing, step_us),
+        evidence=_evidence(recorded_steps(case), visit, name, num_operators, timing, step_us),
         mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host, while the device "
         "waits; a shape met again takes the plan that is there.",
         action=_action(visit),
@@ -77,14 +78,14 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
 
 
 def _evidence(
-    num_steps: int, visit: FirstVisit, name: str, num_operators: int, timing: Timing | None, step_us: float
+    steps: str, visit: FirstVisit, name: str, num_operators: int, timing: Timing | None, step_us: float
 ) -> tuple[Evidence, ...]:
     at = place_of(visit.source)
     rows = [
         Evidence(
             text=f"{name}{f' {at}' if at else ''} takes the host {fmt.duration(visit.first_us)} at the first visit of "
             f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} later "
-            f"({fmt.plural(num_steps, 'step')})",
+            f"({steps})",
             value=visit.first_us - visit.later_us,
             unit="us",
         )

@@ -7,6 +7,7 @@ from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import IDLE_UNCERTAIN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import recorded_steps
 
 SHORT = Threshold(
     name="short",
@@ -56,7 +57,7 @@ def _draft(context: Context, short: float, activities: float, waits_us: float, s
         evidence=(
             Evidence(
                 text=f"{fmt.count(short)} of {fmt.count(activities)} activities a step are over before the next one is "
-                f"issued{runs} ({fmt.plural(case.num_steps, 'step')})",
+                f"issued{runs} ({recorded_steps(case)})",
                 value=short,
                 unit="per step",
             ),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import statistics
+from typing import Literal
+
+import msgspec
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes, Timing
@@ -75,6 +78,11 @@ def own_samples_us(times: StepTimes) -> tuple[float, ...]:
 def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: list[float], cost_us: float) -> Draft:
     # The median step has nothing to gain from rare ones; the mean has.
     mean_us = statistics.fmean(samples)
+    gain = bounded_gain(
+        step_us=mean_us, cost_us=min(cost_us, mean_us), floor_us=0.0, resource="both", edit="remove the slow steps"
+    )
+    # The step of a trace is a mean already.
+    base: Literal["step", "mean-step"] = "mean-step" if timing.basis == "unprofiled" else "step"
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
     times = _counted(timing) if timing.basis == "unprofiled" else None
     if times is not None and sum(times.starved_us) > 0:
@@ -84,22 +92,26 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
         evidence=(
             Evidence(
                 text=f"{_ratio(slow, samples)} ({how}) {_verb(slow)} "
-                f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}",
+                f"{fmt.spread(min(slow), max(slow))}; the median is {fmt.step_time(statistics.median(samples))}, "
+                f"the mean {fmt.step_time(mean_us)}",
                 value=max(slow),
                 unit="us",
             ),
         ),
         mechanism="Steps of the same work differ in what happens beside them: garbage collection, a growing "
-        "allocator, another process. The per-step table says which part of the budget grew in recorded ones.",
-        action="Look at the slow steps in the per-step table; where the host is the cause, try the run with "
-        "`gc.freeze()` after the warm-up and with the process pinned to its cores.",
+        f"allocator, another process.{_recorded_ones(timing)}",
+        action="Try the run with `gc.freeze()` after the warm-up and with the process pinned to its cores; where slow "
+        "steps stay, look for another load on the machine.",
         verify=f"{context.check_command()}: the longest steps must come down to the median.",
         confidence="low",
-        gain=bounded_gain(
-            step_us=mean_us, cost_us=min(cost_us, mean_us), floor_us=0.0, resource="both", edit="remove the slow steps"
-        ),
+        gain=msgspec.structs.replace(gain, base=base),
         identity=("steps",),
     )
+
+
+def _recorded_ones(timing: Timing) -> str:
+    """Say where the steps can be looked at; those of the timing pass were timed and nothing else."""
+    return "" if timing.basis == "unprofiled" else " The table of steps says which part of the budget grew."
 
 
 def _verb(slow: list[float]) -> str:

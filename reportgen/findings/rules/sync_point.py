@@ -5,11 +5,12 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Sync
 from reportgen.analysis.replay.changes import Change, place_key
-from reportgen.findings.gain import bounded_gain, part_us
+from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, passed
+from reportgen.findings.samples import recorded_steps
 
 COST = Threshold(
     name="cost",
@@ -22,7 +23,8 @@ COST = Threshold(
 def judge(context: Context) -> Verdict:
     """Sum the cost of the program's own synchronizations, drain and refill, by the function that asks for them.
 
-    The threshold is on the cost, not on the count: one wait at the end of a step that the device fills is harmless.
+    As recorded it decides and bounds the gain; what is said is the cost with the profiler's share taken out. The
+    threshold is on the cost, not on the count: one wait at the end of a step that the device fills is harmless.
     """
     case = context.case
     if unseen := unseen_device(case, "there is no device to wait for"):
@@ -42,6 +44,10 @@ def judge(context: Context) -> Verdict:
     return passed(f"the dearest synchronization costs {fmt.share(worst.value)} of the step", worst)
 
 
+def _share_out_us(sync: Sync) -> float:
+    return sync.cost_us_per_step if sync.share_out_us_per_step is None else sync.share_out_us_per_step
+
+
 def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
     """Group by the function that one edit would change, else by the call."""
     groups: dict[str, list[Sync]] = {}
@@ -50,28 +56,28 @@ def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
     return list(groups.values())
 
 
-def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) -> Draft:
+def _draft(context: Context, group: list[Sync], recorded_us: float, step_us: float) -> Draft:
     case = context.case
-    dearest = max(group, key=lambda sync: sync.cost_us_per_step)
+    dearest = max(group, key=_share_out_us)
+    cost_us = sum(map(_share_out_us, group))
     count = sum(sync.count_per_step for sync in group)
     blocked_us = sum(sync.blocked_us_per_step for sync in group)
     busy_us = case.busy_us or 0.0
     caller = f"`{fmt.legible(dearest.source.function, 24)}`" if dearest.source else fmt.legible(dearest.call, 24)
     place = place_of(dearest.source)
-    part = part_us(case.budget, "sync") if case.budget else None
     through = f" through {fmt.operator_name(dearest.operator)}" if dearest.operator else ""
     return Draft(
         title=f"{caller} waits for the device {fmt.plural(count, 'time')} a step: {fmt.duration_of(cost_us, step_us)}",
         evidence=(
             Evidence(
                 text=f"{fmt.plural(count, 'synchronization')} a step{f' {place}' if place else ''}{through} "
-                f"({fmt.legible(dearest.call)}), over {fmt.plural(case.num_steps, 'step')}",
+                f"({fmt.legible(dearest.call)}), over {recorded_steps(case)}",
                 value=count,
                 unit="per step",
             ),
             Evidence(
                 text=f"the host is blocked {fmt.duration(blocked_us)} a step; the device then waits "
-                f"{fmt.duration(cost_us)} until the queue is refilled{_of_the_profiler(part, cost_us)}",
+                f"{fmt.duration(cost_us)} until the queue is refilled{_as_recorded(recorded_us, cost_us)}",
                 value=cost_us,
                 unit="us",
             ),
@@ -81,11 +87,11 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
         action=f"Keep the value on the device{f' {place}' if place else ''}, or read it once after the step: "
         "each `.item()`, `.cpu()`, `print` or `if` on a tensor waits.",
         verify=f"{context.check_command()}: the synchronizations of this function must be gone from their table and "
-        f"the part sync must fall by {fmt.duration(cost_us if part is None else min(cost_us, part))}.",
+        f"the part sync must fall by {fmt.duration(cost_us)}.",
         beware="A loop that must read a value each step (an early exit, a sampled token) has to wait once.",
         confidence="low",
         gain=bounded_gain(
-            step_us=step_us, cost_us=cost_us, floor_us=busy_us, resource="host", edit="remove the synchronizations"
+            step_us=step_us, cost_us=recorded_us, floor_us=busy_us, resource="host", edit="remove the synchronizations"
         ),
         change=Change(kind="remove-syncs", place=place_key(dearest.source, dearest.call, dearest.operator)),
         source=dearest.source,
@@ -94,11 +100,11 @@ def _draft(context: Context, group: list[Sync], cost_us: float, step_us: float) 
     )
 
 
-def _of_the_profiler(part_sync_us: float | None, cost_us: float) -> str:
-    """Say what the budget leaves to synchronizations where recording made the rest of the wait."""
-    if part_sync_us is None or part_sync_us >= 0.95 * cost_us:
+def _as_recorded(recorded_us: float, cost_us: float) -> str:
+    """Say what the wait was under the profiler, where recording made part of it."""
+    if cost_us >= 0.95 * recorded_us:
         return ""
-    return f", {fmt.duration(part_sync_us)} of it when the profiler's share is taken out"
+    return f", the profiler's share taken out; {fmt.duration(recorded_us)} as recorded"
 
 
 RULE = Rule(id="sync-point", checklist_step=2, judge=judge, thresholds=(COST,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from reportgen import formatting as fmt
-from reportgen.findings.model import Evidence
+from reportgen.findings.model import Evidence, Statement
 from reportgen.findings.rule import Context, Draft, Rule, Verdict, fired, not_evaluated, passed
 
 # Words in which an author says that something is made up. A workload that says nothing is not judged.
@@ -29,6 +29,7 @@ def judge(context: Context) -> Verdict:
         verify=f"{context.check_command()} with real inputs: the shapes in the operators table must stay.",
         confidence="high",
         severity="info",
+        statement=Statement(lead=f"The {names} {'are' if len(made_up) > 1 or names.endswith('s') else 'is'} synthetic"),
         identity=tuple(sorted(made_up)),
     )
     return fired(draft)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes
-from reportgen.findings.model import Evidence
+from reportgen.findings.model import Evidence, Statement
 from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SPREAD = Threshold(
@@ -39,6 +39,7 @@ def judge(context: Context) -> Verdict:
         verify=f"{context.check_command()}: the spread stands beside the step time.",
         confidence="high",
         severity="info",
+        statement=Statement(lead="The step wanders by", figure=fmt.share(spread), tail="of its median", value=spread),
     )
     return fired(draft, measured=measured)
 

@@ -95,7 +95,7 @@ def _rank(row: Judgement) -> int:
 
 
 def _is_told(row: Judgement) -> bool:
-    return row.verdict in _ORDER or row.needs_nights is not None
+    return row.verdict in _ORDER or row.is_open
 
 
 def text(row: Judgement) -> str:

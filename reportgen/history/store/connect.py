@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from reportgen.errors import InputUnreadable, UsageError
 from reportgen.history.store.history import History
+from reportgen.history.store.reading import first_line, shown_url
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -23,39 +24,40 @@ _BUSY_TIMEOUT_S = 60
 _UPGRADE_LOCK = 0x7265706F7274
 
 
-def open_store(where: str | Path) -> History:
-    """Open the store at the URL or the SQLite file `where`, made and brought up to date as needed.
+def open_store(where: str | Path, *, create: bool = True) -> History:
+    """Open the store at the URL or the SQLite file `where`, made where `create` allows it, and brought up to date.
 
     Raises `UsageError` for a URL that names no database that can be used, and `InputUnreadable` for a store that
-    cannot be reached or that a newer version of reportgen has written.
+    cannot be reached, that is not there and may not be made, or that a newer version of reportgen has written.
     """
-    engine = _engine(where)
+    url = _url(where)
+    if not create and url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise InputUnreadable(f"{url.database or where}: no such store; reportgen nightly makes one")
+    engine = _engine(url)
     try:
         with engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
             _upgrade(connection)
     except OperationalError as error:
-        shown = engine.url.render_as_string(hide_password=True)
-        raise InputUnreadable(f"the store {shown} cannot be opened: {_first_line(error)}") from error
+        raise InputUnreadable(f"the store {shown_url(engine)} cannot be opened: {first_line(error)}") from error
     return History(engine)
 
 
-def _first_line(error: OperationalError) -> str:
-    return str(error.orig).strip().splitlines()[0]
-
-
-def _engine(where: str | Path) -> sa.Engine:
+def _url(where: str | Path) -> sa.URL:
     if isinstance(where, Path) or "://" not in where:
-        Path(where).parent.mkdir(parents=True, exist_ok=True)
-        url = sa.URL.create("sqlite", database=str(where))
-    else:
-        try:
-            url = make_url(where)
-        except ArgumentError as error:
-            raise UsageError(f"{where!r} is no URL of a database: postgresql://HOST/NAME, or a file") from error
-    if url.drivername in ("postgresql", "postgres"):
-        url = url.set(drivername="postgresql+psycopg")
+        return sa.URL.create("sqlite", database=str(where))
+    try:
+        url = make_url(where)
+    except ArgumentError as error:
+        raise UsageError(f"{where!r} is no URL of a database: postgresql://HOST/NAME, or a file") from error
+    is_postgres = url.drivername in ("postgresql", "postgres")
+    return url.set(drivername="postgresql+psycopg") if is_postgres else url
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    if url.get_backend_name() == "sqlite" and url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     try:
         engine = sa.create_engine(url, **_options(url))
     except (ModuleNotFoundError, NoSuchModuleError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from reportgen.history.comparability import device_name, is_throttled, series_key
-from reportgen.history.quantities import figures
+from reportgen.history.quantities import crowding, figures
 from reportgen.history.store import schema
 from reportgen.history.store.reading import Reader
 from reportgen.history.store.rows import Judgement, NightRow
@@ -35,7 +35,7 @@ class History(Reader):
     ) -> int:
         """Write down that a night has begun; return its number."""
         row = {"started_at": started_at, "host": host, "pid": pid, "version": version, "commit": commit}
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             return _insert(connection, schema.nights, **row, state="running", remark=remark)
 
     def end_night(self, night_id: int, ended_at: str) -> None:
@@ -45,7 +45,7 @@ class History(Reader):
     def running_nights(self, host: str) -> list[NightRow]:
         """Return the nights of `host` that no one has ended."""
         query = sa.select(schema.nights).where(schema.nights.c.host == host, schema.nights.c.state == "running")
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             return [NightRow(*row) for row in connection.execute(query.order_by(schema.nights.c.id))]
 
     def interrupt_night(self, night_id: int) -> None:
@@ -57,7 +57,7 @@ class History(Reader):
         self._set_state(night_id, remark=remark)
 
     def _set_state(self, night_id: int, **values: str) -> None:
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             connection.execute(sa.update(schema.nights).where(schema.nights.c.id == night_id).values(**values))
 
     # Reports
@@ -71,7 +71,7 @@ class History(Reader):
         """
         workload = report.workload.name if report.workload else ""
         failures = [f"{case.name}: {case.reason}" for case in report.cases if case.outcome == "failed"]
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             _remove(connection, night_id, workload, repeat)
             report_id = _insert(
                 connection,
@@ -89,14 +89,14 @@ class History(Reader):
 
     def add_failure(self, night_id: int, workload: str, created_at: str, failure: str, repeat: int = 0) -> None:
         """Write down that a workload left no report, and why."""
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             _remove(connection, night_id, workload, repeat)
             row = {"night_id": night_id, "created_at": created_at, "workload": workload, "repeat": repeat}
             _insert(connection, schema.reports, **row, failure=failure)
 
     def add_judgements(self, case_id: int, judgements: Sequence[Judgement]) -> None:
         """Keep what was judged of a case."""
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             connection.execute(sa.delete(schema.judgements).where(schema.judgements.c.case_id == case_id))
             rows = [{"case_id": case_id, **judgement._asdict()} for judgement in judgements]
             if rows:
@@ -106,7 +106,7 @@ class History(Reader):
 
     def prune(self, before: str) -> int:
         """Forget the nights that started before the time `before`; return how many."""
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             done = connection.execute(
                 sa.delete(schema.nights).where(schema.nights.c.started_at < before, schema.nights.c.state != "running")
             )
@@ -120,7 +120,7 @@ class History(Reader):
             .select_from(schema.nights.join(schema.reports))
             .where(n.started_at < before, r.folder.is_not(None))
         )
-        with self.engine.begin() as connection:
+        with self.transaction() as connection:
             return list(connection.execute(query).scalars())
 
 
@@ -152,7 +152,9 @@ def _insert_cases(connection: sa.Connection, report_id: int, report: Report) -> 
             throttled=int(is_throttled(report, case)),
         )
         values = [
-            {"case_id": numbers[case.name], "quantity": name, "value": value} for name, value in figures(case).items()
+            {"case_id": numbers[case.name], "quantity": name, "value": value}
+            for name, value in figures(case).items()
+            if name != "step_time" or crowding(case) is None
         ]
         if values:
             connection.execute(sa.insert(schema.figures), values)

@@ -55,6 +55,11 @@ class Judgement(NamedTuple):
         """Tell whether somebody should look."""
         return self.verdict in ("worse", "new")
 
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the night could not decide: more nights are needed, or nothing was measured that counts."""
+        return self.needs_nights is not None or (self.verdict == "not-comparable" and self.value is None)
+
 
 class SeriesPoint(NamedTuple):
     """One quantity of one case on one night, all measurements of that night."""

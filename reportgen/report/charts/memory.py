@@ -14,6 +14,7 @@ from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis, draw_left_axis, left_axis_width
 from reportgen.report.charts.text import drawable, fit
+from reportgen.report.wording import pass_of_curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,11 +74,11 @@ def memory_chart(case: CaseAnalysis) -> Chart | None:
         _draw(canvas, sheet)
 
     height = _PLOT_TOP + _PLOT_HEIGHT + 25.0
-    return make_chart("memory", height, draw, alt=_alt(sheet, memory), caption=_caption(sheet, memory))
+    return make_chart("memory", height, draw, alt=_alt(sheet, memory), caption=_caption(case, sheet, memory))
 
 
 def _read(case: str, memory: Memory, curve: MemoryCurve) -> _Sheet:
-    start = _start_of(curve, memory)
+    start = curve.allocated_bytes[0]  # what there was when the step began
     lasting = [row for row in memory.at_peak or () if row.category in _LASTING and row.bytes > 0]
     lasting_bytes = sum(row.bytes for row in lasting)
     if lasting_bytes > min(curve.allocated_bytes):
@@ -108,16 +109,6 @@ def _read(case: str, memory: Memory, curve: MemoryCurve) -> _Sheet:
         and reserved is not None
         and reserved <= _MOST_RESERVED * peak_bytes,
     )
-
-
-def _start_of(curve: MemoryCurve, memory: Memory) -> int:
-    """Return what was allocated before the curve's step: of the levels between steps the nearest to its first value.
-
-    The curve begins after the first event of the step, which may be an allocation.
-    """
-    first = curve.allocated_bytes[0]
-    known = [value for value in (memory.start_bytes, *memory.step_end_bytes) if value is not None]
-    return min(min(known, key=lambda value: abs(value - first), default=first), max(curve.allocated_bytes))
 
 
 def _place(spike: Spike, curve: MemoryCurve, start_bytes: int) -> int | None:
@@ -255,17 +246,26 @@ def _alt(sheet: _Sheet, memory: Memory) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _caption(sheet: _Sheet, memory: Memory) -> Caption:
+def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     who = sheet.peak.label.partition(": ")[2]
-    conclusion = f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)}, {_added(sheet)} above its start"
+    where = f" in the {pass_of_curve(memory)}" if case.passes else ""
+    conclusion = f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)}{where}"
+    conclusion += f", {_added(sheet)} above the step’s start"
     if who:
         conclusion += f", where {who}"
     marks = f" Circles: {plural(len(sheet.spikes), 'spike')}." if sheet.spikes else ""
+    dashed = " Dashed: reserved." if sheet.reserved_drawn else ""
     return Caption(
         conclusion=f"{conclusion}.",
-        reading="Heights are exact; the width follows the pass that recorded memory, whose host is slowed. "
-        f"Pale: alive before the step. Dashed: reserved.{marks}"
-        if sheet.reserved_drawn
-        else f"Heights are exact; the width follows the pass that recorded memory, whose host is slowed. "
-        f"Pale: alive before the step.{marks}",
+        reading="Heights are exact; the width is that of the profiled step, whose host is slowed. "
+        f"Pale: alive before the step.{dashed}{marks}{_other_pass(sheet, memory)}",
     )
+
+
+def _other_pass(sheet: _Sheet, memory: Memory) -> str:
+    """Say why the report's peak is another one, where it is: it was taken in steps without the profiler."""
+    told = memory.peak_allocated_bytes
+    if memory.basis != "unprofiled" or told is None or size(told) == size(sheet.peak.bytes):
+        return ""
+    why = ", whose steps are at other lengths of the cache" if memory.growth and memory.growth.kind == "cache" else ""
+    return f" The {size(told)} on page one are the timing pass’s{why}."

@@ -15,6 +15,7 @@ from reportgen.formatting import (
     number,
     operator_name,
     plural,
+    sentence_start,
     shapes,
     share,
 )
@@ -113,14 +114,15 @@ def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> 
 
 def _roofs(devices: Sequence[Device], cases: Sequence[CaseAnalysis]) -> _Roofs | None:
     """Return the ceilings of the first device that has any; of its rates that of the arithmetic used most."""
-    used_us: dict[str, float] = {}
+    # By arithmetic, not by time: what adds two tensors in float32 needs none of the rate of a product in float32.
+    used: dict[str, float] = {}
     for operator in (row for case in cases for row in case.operators.items):
         if operator.ceiling and operator.flops:
-            used_us[operator.ceiling] = used_us.get(operator.ceiling, 0.0) + (operator.device_us_per_step or 0.0)
+            used[operator.ceiling] = used.get(operator.ceiling, 0.0) + operator.flops * operator.calls_per_step
     for device in devices:
         ceilings = device.ceilings
         if ceilings.copy_bytes_per_s and ceilings.matmul_flops_per_s:
-            rates = sorted(ceilings.matmul_flops_per_s.items(), key=lambda item: (-used_us.get(item[0], 0.0), -item[1]))
+            rates = sorted(ceilings.matmul_flops_per_s.items(), key=lambda item: (-used.get(item[0], 0.0), -item[1]))
             return _Roofs(
                 bytes_per_s=ceilings.copy_bytes_per_s,
                 rates=tuple((name, rate) for name, rate in rates if rate > 0)[:1],
@@ -277,11 +279,11 @@ def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_below: int) -> Caption:
         else f"{case}’s largest, {mark.name}, reaches {flop_rate(mark.flops_per_s)}"
         for case, mark in by_case.items()
     ]
-    text = listing(clauses)
+    text, first = listing(clauses), next(iter(by_case))
     roof = "this device was measured to go" if roofs.method == "measured" else "the data sheet says"
     below = f" {plural(num_below, 'shape')} with next to no arithmetic left out." if num_below else ""
     return Caption(
-        conclusion=f"{text[0].upper()}{text[1:]}.",
+        conclusion=f"{sentence_start(first)}{text.removeprefix(first)}.",
         reading=f"{plural(len(marks), 'operator shape')} of {_LEAST_US:.0f}{NBSP}µs a step and more, the area of a "
         f"mark its device time. On the line is as fast as {roof}.{below}",
     )

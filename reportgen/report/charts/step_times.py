@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from reportgen.formatting import NBSP, count, factor, number, plural, spread, step_unit
+from reportgen.formatting import NBSP, count, factor, number, plural, sentence_start, spread, step_unit
 from reportgen.report.charts.canvas import NAME, TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis
@@ -187,11 +187,11 @@ def _alt_of(block: _Block) -> str:
 
 
 def _caption(blocks: Sequence[_Block]) -> Caption:
-    conclusion = "; ".join(_conclusion(block) for block in blocks)
+    conclusion, first = "; ".join(_conclusion(block) for block in blocks), blocks[0].case
     passes = any(not row.samples_us for block in blocks for row in block.rows)
     traced = all(row.name.endswith(_TRACED) for block in blocks for row in block.rows)
     return Caption(
-        conclusion=f"{conclusion[0].upper()}{conclusion[1:]}.",
+        conclusion=f"{sentence_start(first)}{conclusion.removeprefix(first)}.",
         reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range "
         + ("from the shortest to the longest." if traced else f"from the 5 to the 95{NBSP}% quantile.")
         + (" Open squares: the same step under the profiler." if passes else ""),

@@ -157,8 +157,9 @@ def _caption(case: CaseAnalysis, timeline: Timeline) -> Caption:
     pass_name = "timeline pass" if timeline.basis == "timeline" else "trace"
     return Caption(
         conclusion=f"{_conclusion(case, timeline)}.",
-        reading=f"Step {timeline.step} of the {pass_name}, {step_time(timeline.duration_us)} as profiled: the profiler "
-        "slows the host, not the device. The height is the share of each stretch that is filled.",
+        reading=f"Step {timeline.step} of the {pass_name}"
+        f"{': the profiler slows the host, not the device' if case.device_kind == 'device' else ''}. "
+        "The height is the share of each stretch that is filled.",
     )
 
 
@@ -168,13 +169,14 @@ def _conclusion(case: CaseAnalysis, timeline: Timeline) -> str:
     device = [lane for lane in timeline.lanes if lane.kind == "device"]
     causes = next((lane for lane in timeline.lanes if lane.kind == "cause"), None)
     clauses = []
+    whose = f"{case.name}’s {step_time(duration_us)} as profiled"
     if device:
         name = drawable(device[0].name)
         who = name[0].upper() + name[1:] if len(device) == 1 else f"The busiest of {plural(len(device), 'stream')}"
-        clauses.append(f"{who} works for {share(_filled_us(device[0].segments) / duration_us)} of {case.name}’s step")
+        clauses.append(f"{who} works for {share(_filled_us(device[0].segments) / duration_us)} of {whose}")
     elif timeline.lanes[0].kind == "host":
         filled = share(_filled_us(timeline.lanes[0].segments) / duration_us)
-        clauses.append(f"Operators are open for {filled} of {case.name}’s step")
+        clauses.append(f"Operators are open for {filled} of {whose}")
     if causes is not None:
         part, value = _by_part(causes, duration_us)[0]
         clauses.append(f"the longest wait is for {part}, {share(value)}")

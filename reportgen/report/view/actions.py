@@ -9,7 +9,8 @@ from reportgen.analysis.model import StepTimes
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.checklist import rules_sentence
-from reportgen.report.view.finding_texts import clip, method_words, step_before
+from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.gains import method_words, step_before, told_gain
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
@@ -29,8 +30,9 @@ def view_actions(report: Report, medium: Medium) -> Actions:
     if not faults:
         return Actions(table=None, sentence=f"Nothing to do: {rules_sentence(report)}", tried=_tried(report))
     unit, size = cases.step_unit(report.cases)
-    before = [step_before(report, finding) for finding in faults]
-    after = [finding.gain.step_after_us if finding.gain else None for finding in faults]
+    told = [told_gain(report, finding) for finding in faults]
+    before = [gain.before_us if gain else step_before(report, one) for gain, one in zip(told, faults, strict=True)]
+    after = [gain.after_us if gain else None for gain in told]
     columns = [
         tables.figures([fmt.number(v / size) if v is not None else fmt.NOT_EVALUATED for v in values], values)
         for values in (before, after)
@@ -43,7 +45,7 @@ def view_actions(report: Report, medium: Medium) -> Actions:
                 Cell(text=clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
-                Cell(text=method_words(finding.gain)),
+                Cell(text=method_words(report, finding)),
                 Cell(text=finding.confidence),
             )
         )
@@ -91,7 +93,10 @@ def _tried(report: Report) -> Table | None:
         ("Tried", 26.0, False), ("Case", 14.0, False), (f"Step, {unit}", 11.0, True), (f"tried, {unit}", 11.0, True),
         ("Faster", 10.0, True), ("Outcome", 28.0, False),
     )  # fmt: skip
-    caption = "Alternatives measured: blocks of the changed step in turn with blocks of the step as it is."
+    caption = (
+        "Alternatives measured: blocks of the changed step in turn with blocks of the step as it is. The factor is of "
+        "these two; the step itself was timed apart."
+    )
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
 
 

@@ -58,7 +58,10 @@ def best_gain(report: Report, case: CaseAnalysis) -> Finding | None:
     promising = [
         finding
         for finding in faults(report, case.name)
-        if finding.gain and finding.gain.step_after_us is not None and (finding.gain.share_of_step or 0) > 0
+        if finding.gain
+        and finding.gain.step_after_us is not None
+        and finding.gain.base == "step"
+        and (finding.gain.share_of_step or 0) > 0
     ]
 
     def key(finding: Finding) -> tuple[bool, float]:

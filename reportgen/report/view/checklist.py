@@ -10,6 +10,7 @@ from reportgen.findings.rules import RULES
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
+from reportgen.report.view.facts import Fact, state_facts
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,8 @@ def _checklist_step(report: Report, number: int) -> ChecklistStep:
     found = [finding for finding in report.findings if finding.checklist_step == number]
     faults = [finding for finding in found if finding.severity != "info"]
     elsewhere = [one.id for one in report.findings if one.checklist_step != number and ids & set(one.merged)]
-    verdict = _step_verdict(faults, found, records)
+    facts = state_facts(report, found)
+    verdict = _step_verdict(faults, facts, records)
     if elsewhere and not found:
         verdict = f"see {fmt.listing(elsewhere)}"
     return ChecklistStep(
@@ -57,24 +59,26 @@ def _checklist_step(report: Report, number: int) -> ChecklistStep:
         name=name,
         verdict=verdict,
         looked_at=cases.sentence(looked_at),
-        found=_step_found(found, records),
+        found=_step_found(faults, facts, records),
     )
 
 
-def _step_verdict(faults: list[Finding], found: list[Finding], records: list[RuleRecord]) -> str:
+def _step_verdict(faults: list[Finding], facts: tuple[Fact, ...], records: list[RuleRecord]) -> str:
     if faults:
         return fmt.plural(len(faults), "finding")
-    if found:
-        return fmt.plural(len(found), "fact")
+    if facts:
+        return fmt.plural(len(facts), "fact")
     if any(record.outcome == "passed" for record in records):
         return "nothing found"
     return fmt.NOT_EVALUATED
 
 
-def _step_found(found: list[Finding], records: list[RuleRecord]) -> str:
-    texts = [f"{finding.id}: {fmt.legible(finding.title, 80)}." for finding in found[:3]]
-    if len(found) > 3:
-        texts.append(f"And {fmt.count(len(found) - 3)} more.")
+def _step_found(faults: list[Finding], facts: tuple[Fact, ...], records: list[RuleRecord]) -> str:
+    told = [(finding.id, fmt.legible(finding.title, 80)) for finding in faults]
+    told += [(fmt.listing(fact.ids), fact.title) for fact in facts]
+    texts = [f"{name}: {title}." for name, title in told[:3]]
+    if len(told) > 3:
+        texts.append(f"And {fmt.count(len(told) - 3)} more.")
     open_ = {record.id: record.reason for record in records if record.outcome in ("not-evaluated", "failed")}
     if open_:
         shown = [

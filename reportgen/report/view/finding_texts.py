@@ -1,10 +1,9 @@
-"""What is said of one finding wherever it stands: its action in a line, its gain, its evidence."""
+"""What is said of one finding wherever it stands: its action in a line, its evidence."""
 
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.findings.model import Evidence, Finding, Gain
-from reportgen.report import wording
+from reportgen.findings.model import Evidence
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 
@@ -33,41 +32,6 @@ def _outside_code(text: str, mark: str, start: int, end: int) -> int:
     while at > 0 and text[:at].count("`") % 2:
         at = text.rfind(mark, start, at)
     return at
-
-
-def step_before(report: Report, finding: Finding) -> float | None:
-    """Return the step that the gain is taken from: ``after / (1 - share)``.
-
-    Not after + `at_most_us_per_step`: of a gain that is an interval, that is the step of its upper end.
-    """
-    gain = finding.gain
-    share = gain.share_of_step if gain else None
-    if gain is not None and gain.step_after_us is not None and share is not None and share < 1.0:
-        return gain.step_after_us / (1.0 - share)
-    case = next((case for case in report.cases if case.name == finding.case), None)
-    return cases.step_us(case) if case else None
-
-
-def method_words(gain: Gain | None) -> str:
-    """Return how a gain is known, in the words of the documents; a gain in memory says how much."""
-    if gain is not None and gain.step_after_us is None and gain.bytes:
-        return f"{fmt.MINUS}{fmt.size(gain.bytes)}"
-    return wording.METHOD_WORDS[gain.method] if gain else fmt.NOT_EVALUATED
-
-
-def time_method(gain: Gain | None) -> str | None:
-    """Return how a gain in time is known; a gain in memory has said all with its size."""
-    return wording.METHOD_WORDS[gain.method] if gain and gain.step_after_us is not None else None
-
-
-def gain_text(report: Report, finding: Finding) -> str:
-    """Return a card's gain: "6.60 → 1.54 ms", or what it takes off the memory's peak."""
-    gain = finding.gain
-    if gain is None:
-        return ""
-    if gain.step_after_us is not None:
-        return fmt.change(step_before(report, finding), gain.step_after_us)
-    return f"{fmt.MINUS}{fmt.size(gain.bytes)} of memory" if gain.bytes else ""
 
 
 def evidence_text(report: Report, evidence: tuple[Evidence, ...]) -> str:

@@ -10,7 +10,9 @@ from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.checklist import ChecklistStep, rules_sentence, view_checklist
-from reportgen.report.view.finding_texts import evidence_text, gain_text, time_method
+from reportgen.report.view.facts import Fact, state_facts
+from reportgen.report.view.finding_texts import evidence_text
+from reportgen.report.view.gains import gain_text, told_gain
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
@@ -55,14 +57,14 @@ def view_findings(report: Report, medium: Medium) -> Findings:
     shown = grave[:MOST_CARDS_PRINTED] if medium.is_print else faults
     rest = [finding for finding in faults if finding not in shown]
     left = max(0, len(rest) - MOST_ROWS_PRINTED)
-    facts = [finding for finding in report.findings if finding.severity == "info"]
+    facts = state_facts(report, report.findings)
     elsewhere = _facts_elsewhere(len(facts))
     return Findings(
         cards=tuple(_card(report, finding) for finding in shown),
         smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED], elsewhere if medium.is_print else "")
         if rest
         else None,
-        facts=_facts_table(report, facts) if facts else None,
+        facts=_facts_table(facts) if facts else None,
         facts_elsewhere="" if rest else elsewhere,
         sentence=rules_sentence(report),
         more=f"{fmt.plural(left, 'more finding')} in the HTML and in report.json." if left else None,
@@ -81,8 +83,7 @@ def _card(report: Report, finding: Finding) -> Card:
     )
     parts = [finding.id, cases.label(finding.case), rules, *([finding.kind] if finding.kind else [])]
     gain = gain_text(report, finding)
-    method = wording.METHOD_WORDS[finding.gain.method] if finding.gain else ""
-    note = f"{method}, sure: {finding.confidence}" if gain else f"sure: {finding.confidence}"
+    note = ", ".join(part for part in (_how(report, finding), f"sure: {finding.confidence}") if part)
     return Card(
         id=finding.id,
         severity=finding.severity,
@@ -98,6 +99,14 @@ def _card(report: Report, finding: Finding) -> Card:
         ),
         command=_command(finding.verify),
     )
+
+
+def _how(report: Report, finding: Finding) -> str:
+    """Return how the gain beside it is known, and its bounds where they are wide."""
+    told = told_gain(report, finding)
+    if told is not None:
+        return ", ".join(part for part in (told.method, told.bounds) if part)
+    return wording.METHOD_WORDS[finding.gain.method] if finding.gain is not None and finding.gain.bytes else ""
 
 
 def _with_source(report: Report, finding: Finding) -> str:
@@ -137,7 +146,7 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
                 Cell(text=cases.cut(finding.action, 130)),
-                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=time_method(finding.gain)),
+                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=_how(report, finding) or None),
             )
         )
         for finding in smaller
@@ -154,17 +163,17 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
 
 
-def _facts_table(report: Report, facts: list[Finding]) -> Table:
+def _facts_table(facts: tuple[Fact, ...]) -> Table:
     rows = tuple(
         Row(
             cells=(
-                Cell(text=finding.id, strong=True),
-                Cell(text=cases.label(finding.case)),
-                Cell(text=fmt.legible(finding.title, 80)),
-                Cell(text=evidence_text(report, finding.evidence[:2]), muted=True),
+                Cell(text=", ".join(fact.ids), strong=True),
+                Cell(text=fact.cases),
+                Cell(text=fact.title),
+                Cell(text=fact.evidence, muted=True),
             )
         )
-        for finding in facts
+        for fact in facts
     )
     heads = (("", 5.0, False), ("Case", 12.0, False), ("Fact", 33.0, False), ("Evidence", 50.0, False))
     return Table(

@@ -94,7 +94,10 @@ def _note(sequence: FixSequence, case: CaseAnalysis) -> str:
     elif case.replay is not None:
         told.append(f"The replayed step meets the measured one to {fmt.share(case.replay.base_error)}.")
     if cases.is_profiled(case):
-        told.append("The step is the profiled one; what the profiler costs stays in it throughout.")
+        told.append(
+            "The step is the profiled one; what the profiler costs stays in it throughout, and what limits it is told "
+            "without that."
+        )
     if sequence.left_out:
         told.append(f"Nothing more, or nothing that a replay can tell: {fmt.listing(_short(sequence.left_out))}.")
     return " ".join(told)

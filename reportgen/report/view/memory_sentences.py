@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Growth, Memory
+from reportgen.report import wording
 
 _BASIS = {
-    "unprofiled": "without the profiler",
+    "unprofiled": "by the allocator’s counters in the timing pass, not profiled",
     "trace": "by the trace’s own counter",
     "snapshot": "by the memory snapshot",
 }
@@ -21,6 +22,8 @@ def sentences_about(memory: Memory) -> tuple[tuple[str, str], ...]:
 
 def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
     yield "Peak:", _peak(memory)
+    if passes := _passes(memory):
+        yield "Passes:", passes
     if memory.headroom is not None or memory.in_use_on_device_bytes is not None:
         yield "Device:", _device(memory)
     yield "Rises:", _rises(memory)
@@ -48,10 +51,33 @@ def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
 def _peak(memory: Memory) -> str:
     text = f"{fmt.size(memory.peak_allocated_bytes)} allocated at the peak"
     if memory.start_bytes is not None:
-        text += f", {fmt.size(memory.start_bytes)} before the step"
+        before = "before its first step" if memory.basis == "unprofiled" else "before the step"
+        text += f", {fmt.size(memory.start_bytes)} {before}"
     if memory.peak_reserved_bytes is not None:
         text += f"; {fmt.size(memory.peak_reserved_bytes)} reserved"
     return f"{text} ({_BASIS[memory.basis]})." if memory.basis else f"{text}."
+
+
+def _passes(memory: Memory) -> str:
+    """Say from which pass each peak of the section is, and why they differ, where an own run shows several."""
+    if memory.basis != "unprofiled" or memory.peak_allocated_bytes is None:
+        return ""
+    told = [("timing pass", memory.peak_allocated_bytes)]
+    if memory.curve is not None:
+        told.append((f"{wording.pass_of_curve(memory)} (chart)", max(memory.curve.allocated_bytes)))
+    if memory.at_peak_bytes is not None:
+        name = "memory pass" if memory.at_peak_basis == "snapshot" else "detail pass"
+        told.append((f"{name} (tables)", memory.at_peak_bytes))
+    column = fmt.size_column([value for _, value in told])
+    if len(set(column.cells)) < 2:
+        return ""
+    figures = fmt.listing([f"{cell} in the {name}" for cell, (name, _) in zip(column.cells, told, strict=True)])
+    reasons = []
+    if memory.growth is not None and memory.growth.kind == "cache":
+        reasons.append("each pass runs its steps at other lengths of the cache")
+    if memory.at_peak_basis == "snapshot":
+        reasons.append("the tables count what was asked for, the counters the whole blocks that were given")
+    return f"peaks in {column.unit}: {figures}{': ' if reasons else ''}{', and '.join(reasons)}."
 
 
 def _device(memory: Memory) -> str:
@@ -69,7 +95,11 @@ def _rises(memory: Memory) -> str:
     if memory.transients is None:
         return f"{fmt.NOT_EVALUATED}; it needs the trace of allocations with operators and functions."
     if memory.spikes:
-        return f"{fmt.plural(len(memory.spikes), 'function')} made the peak by what it gave back before it returned."
+        num = len(memory.spikes)
+        return (
+            f"{fmt.plural(num, 'rise')} from {fmt.size(memory.spike_threshold_bytes)} on, gone again when "
+            f"{'its function' if num == 1 else 'their functions'} returned; the highest makes the peak."
+        )
     highest = max((spike.bytes for spike in memory.transients), default=0)
     limit = fmt.size(memory.spike_threshold_bytes)
     return f"no function held more than {fmt.size(highest)} for itself; from {limit} it would be listed."

@@ -60,7 +60,7 @@ def _paragraphs(report: Report) -> list[tuple[str, str]]:
             "from a detailed pass."
         )
     else:
-        step = f"from the trace, {how}; the first recorded step settles and is in no median."
+        step = f"from the trace, {_from_trace(report, how)}."
         rest = "all from this one trace. What recording added is given as an interval."
     return [
         ("Step time", step),
@@ -68,6 +68,21 @@ def _paragraphs(report: Report) -> list[tuple[str, str]]:
         ("Rules", f"{len(RULES)} on {fmt.plural(len(report.cases), 'case')}. {rules_sentence(report)}"),
         ("Not seen in a trace", "cache hits, occupancy, bank conflicts. Hardware counters tell them."),
     ]
+
+
+def _from_trace(report: Report, by_completion: str) -> str:
+    """Say from what in a trace the step's time follows."""
+    told = []
+    for case in report.cases:
+        if not case.steps:
+            told.append("the whole window as one step, since no step is marked")
+        elif len(case.steps) == 1:
+            told.append("the one step that is marked, from its start on the host to its completion")
+        elif case.timing is not None and case.timing.pipelined is None:
+            told.append("from one step’s end on the host to the next, since no work of the device was recorded")
+        else:
+            told.append(f"{by_completion}; the first recorded step settles and is in no median")
+    return "; ".join(dict.fromkeys(told)) or "of which no step was recorded"
 
 
 def _environment(report: Report) -> list[tuple[str, str]]:
@@ -214,7 +229,11 @@ def _rules(report: Report, medium: Medium) -> Table:
     rows = []
     for rule in RULES:
         records = [record for record in report.rules if record.id == rule.id]
-        thresholds = "; ".join(f"{t.name} {threshold_words(t.value, t.unit)}" for t in rule.thresholds) or "none"
+        in_force = records[0].thresholds if records else {}
+        thresholds = (
+            "; ".join(f"{t.name} {threshold_words(in_force.get(t.name, t.value), t.unit)}" for t in rule.thresholds)
+            or "none"
+        )
         outcome = _outcomes(records)
         reasons = list(dict.fromkeys(record.reason for record in records if record.reason))
         reason = cases.cut("; ".join(reasons), 120 if medium.is_print else 400)
@@ -243,6 +262,11 @@ def _rules(report: Report, medium: Medium) -> Table:
     )
 
 
+# Units that follow a figure as they are; the first word of the others is a noun that takes its number.
+_UNCHANGED = ("of ", "per ", "times ", "MiB")
+_SINGULAR = {"activities": "activity"}
+
+
 def threshold_words(value: float, unit: str) -> str:
     """Write a threshold in its own unit: a share of something, a factor, a time, a size or a count."""
     if unit.startswith("of "):
@@ -253,7 +277,11 @@ def threshold_words(value: float, unit: str) -> str:
         return fmt.duration(value)
     if unit == "bytes":
         return fmt.size(value)
-    return fmt.plural(value, unit.removesuffix("s"), unit if unit.endswith("s") else None)
+    if unit.startswith(_UNCHANGED):
+        return f"{fmt.count(value)}{fmt.NBSP}{unit}"
+    several, _, rest = unit.partition(" ")
+    text = fmt.plural(value, _SINGULAR.get(several, several.removesuffix("s")), several)
+    return f"{text} {rest}".rstrip()
 
 
 def _outcomes(records: Sequence[RuleRecord]) -> str:

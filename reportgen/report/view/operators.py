@@ -163,7 +163,7 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
             f"25{fmt.NBSP}% of the roof."
         )
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
-        texts.append("L2: the inputs stay in the cache and pass the memory roof.")
+        texts.append("L2: faster than memory can deliver, as inputs are that still lie in the L2 cache.")
     if num_rest > 0 and medium.is_print:
         texts.append(f"All shapes are in the HTML, in report.json and in {FILE_NAME}; both are attached to this PDF.")
     return " ".join(texts) or None

@@ -10,7 +10,9 @@ from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.checklist import rules_sentence
-from reportgen.report.view.finding_texts import clip, method_words, step_before
+from reportgen.report.view.facts import num_facts
+from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.gains import method_words, step_before, told_gain
 from reportgen.report.view.medium import Medium
 
 MOST_TOP = 3
@@ -47,8 +49,9 @@ def view_top(report: Report, medium: Medium) -> Top:
     faults = cases.faults(report)
     shown = faults[:MOST_TOP]
     unit, size = cases.step_unit([case for case in report.cases if case.name in {f.case for f in shown}])
-    before = [step_before(report, finding) for finding in shown]
-    after = [finding.gain.step_after_us if finding.gain else None for finding in shown]
+    told = [told_gain(report, finding) for finding in shown]
+    before = [gain.before_us if gain else step_before(report, one) for gain, one in zip(told, shown, strict=True)]
+    after = [gain.after_us if gain else None for gain in told]
     before_texts = [_cell(value, size) for value in before]
     after_texts = [_cell(value, size) for value in after]
     pads = (fmt.hidden_digits(before_texts), fmt.hidden_digits(after_texts))
@@ -63,7 +66,7 @@ def view_top(report: Report, medium: Medium) -> Top:
             before_pad=pads[0][index],
             after=after_texts[index],
             after_pad=pads[1][index],
-            method=method_words(finding.gain),
+            method=method_words(report, finding),
         )
         for index, finding in enumerate(shown)
     )
@@ -79,7 +82,7 @@ def _more(report: Report, num_shown: int) -> str | None:
         for severity, word in (("high", "of high"), ("medium", "of medium"), ("low", "of low"))
     ]
     words = [f"{fmt.spelled(number)} {word} severity" for number, word in counts if number]
-    facts = sum(1 for finding in rest if finding.severity == "info")
+    facts = num_facts(report, rest)
     words += [f"{fmt.spelled(facts)} {fmt.noun(facts, 'fact')} about the run"] if facts else []
     ids = fmt.listing([finding.id for finding in rest]) if len(rest) <= 6 else f"{rest[0].id} to {rest[-1].id}"
     text = f"{fmt.listing(words)}: {ids}."

@@ -89,7 +89,7 @@ def places_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | 
     where = " in the HTML" if medium.is_print else ""
     note = f"{fmt.plural(left, 'more place')}{where}." if left else None
     caption = cases.lead(
-        case, num_cases, "waits of the device by the function they come from, the profiler’s share out."
+        case, num_cases, f"waits of the {cases.worker(case)} by the function they come from, the profiler’s share out."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
 
@@ -111,10 +111,12 @@ def syncs_table(report: Report, medium: Medium) -> Table | None:
     pairs = [(case, sync) for case in report.cases for sync in case.syncs.items]
     if not pairs:
         return None
-    pairs.sort(key=lambda pair: -pair[1].cost_us_per_step)
+    pairs.sort(key=lambda pair: (-cost_of(pair[1]), -pair[1].cost_us_per_step))
     shown = pairs[: medium.small_rows]
     blocked = tables.times([sync.blocked_us_per_step for _, sync in shown], unit="µs")
-    cost = tables.times([sync.cost_us_per_step for _, sync in shown], unit="µs")
+    cost = tables.times([cost_of(sync) for _, sync in shown], unit="µs")
+    recorded = tables.times([sync.cost_us_per_step for _, sync in shown], unit="µs")
+    profiled = any(cases.is_profiled(case) for case in report.cases)
     several = len(report.cases) > 1
     rows = tuple(
         Row(
@@ -123,6 +125,7 @@ def syncs_table(report: Report, medium: Medium) -> Table | None:
                 *_sync_cells(sync, medium),
                 blocked[i],
                 cost[i],
+                *((recorded[i],) if profiled else ()),
                 source_cell(sync.source, 34 if medium.is_print else 80),
             )
         )
@@ -130,13 +133,19 @@ def syncs_table(report: Report, medium: Medium) -> Table | None:
     )
     heads = [
         ("Call", 23.0, False), ("Operator", 20.0, False), ("A step", 7.0, True), ("Blocked, µs", 11.0, True),
-        ("Cost, µs", 10.0, True), ("Function", 29.0, False),
+        ("Cost, µs", 10.0, True), *([("Recorded, µs", 11.0, True)] if profiled else []), ("Function", 29.0, False),
     ]  # fmt: skip
     heads = [("Case", 12.0, False), *heads] if several else heads
     caption = (
-        "Synchronizations a step. Blocked: the host waits. Cost: what the device loses, late launches after included."
+        "Synchronizations a step. Blocked: the host waits. Cost: what the device loses, late launches after included"
+        f"{', the profiler’s share out; recorded: the same with it' if profiled else ''}."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=not medium.is_print)
+
+
+def cost_of(sync: Sync) -> float:
+    """Return what the device loses by a synchronization, µs a step, with the profiler's share out."""
+    return sync.cost_us_per_step if sync.share_out_us_per_step is None else sync.share_out_us_per_step
 
 
 def _sync_cells(sync: Sync, medium: Medium) -> tuple[Cell, ...]:
@@ -179,8 +188,8 @@ def launching_table(known: Sequence[CaseAnalysis]) -> Table | None:
     heads = [("", 40.0, False), *[(fmt.sentence_start(cases.label(case, 18)), 60.0 / len(told), True) for case in told]]
     body = tuple(Row(cells=(Cell(text=name), *(tables.text(value) for value in values))) for name, values in rows)
     caption = (
-        "How the host feeds the device. The host’s own time is without waits for the device and without the "
-        "profiler’s share."
+        "How the host feeds the device. The host’s own time is that of issuing work: without waits for device and "
+        "input, without allocating, building and stalls, and without the profiler’s share."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=body)
 

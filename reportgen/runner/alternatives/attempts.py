@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from reportgen.recording import PassRecord, RecordedAlternative, RecordedCase, Recording, write_manifest
+from reportgen.runner.interpreters import WarmInterpreter
 from reportgen.runner.messages import AlternativeRequest, AlternativeTried, CaseWords
 from reportgen.runner.process import Child, TimedOut
 from reportgen.runner.progress import PassEnded, PassStarted, Progress, ignore
@@ -24,11 +25,12 @@ def try_alternatives(
     names: Mapping[str, Sequence[str]],
     progress: Progress = ignore,
     timeout_s: float | None = None,
+    warm: WarmInterpreter | None = None,
 ) -> Recording:
     """Try for each case (by name) the alternatives `names` gives it, and write what became of them into the manifest.
 
-    Each runs in a process of its own: one that crashes, hangs or runs out of memory costs only itself. One that is not
-    done after `LIMIT_S`, or after `timeout_s` where that is less, is ended.
+    Each runs in a process of its own, forked from `warm` where that is given: one that crashes, hangs or runs out of
+    memory costs only itself. One that is not done after `LIMIT_S`, or after `timeout_s` where that is less, is ended.
     """
     limit_s = LIMIT_S if timeout_s is None else min(LIMIT_S, timeout_s)
     manifest = recording.manifest
@@ -39,7 +41,7 @@ def try_alternatives(
         progress(PassStarted(case=case.name, name="alternatives"))
         start = time.monotonic()
         for name in wanted:
-            tried = _attempt(case, name, workload, recording.path / case.folder / LOG_NAME, limit_s)
+            tried = _attempt(case, name, workload, recording.path / case.folder / LOG_NAME, limit_s, warm)
             case = _with_alternative(case, tried, time.monotonic() - start)
             cases = (*manifest.cases[:number], case, *manifest.cases[number + 1 :])
             manifest = msgspec.structs.replace(manifest, cases=cases)
@@ -50,14 +52,16 @@ def try_alternatives(
     return Recording(path=recording.path, manifest=manifest)
 
 
-def _attempt(case: RecordedCase, name: str, workload: Path, log: Path, limit_s: float) -> RecordedAlternative:
+def _attempt(
+    case: RecordedCase, name: str, workload: Path, log: Path, limit_s: float, warm: WarmInterpreter | None
+) -> RecordedAlternative:
     request = AlternativeRequest(
         workload=str(workload),
         case=CaseWords(name=case.name, phase=case.phase, parameters=case.parameters),  # type: ignore[arg-type]
         device=case.device or "cpu",
         name=name,
     )
-    with Child(request, log) as child:
+    with Child(request, log, warm) as child:
         try:
             for message in child.messages(limit_s):
                 if isinstance(message, AlternativeTried):

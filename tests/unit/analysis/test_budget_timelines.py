@@ -77,7 +77,7 @@ def test_a_step_without_kernels_waits_for_the_next_one(read: Read) -> None:
     trace = read(
         step(1, 0, 100), launch(10, 5, 1), kernel(20, 60, 1),  # complete at 100, when the host leaves it
         step(2, 100, 100),  # complete at 200
-        step(3, 200, 100), launch(210, 5, 2), kernel(220, 120, 2),  # complete at 340
+        step(3, 200, 100), op("prepare", 150, 55), launch(210, 5, 2), kernel(220, 120, 2),  # complete at 340
     )  # fmt: skip
     result = budget_of(trace)
 
@@ -173,6 +173,42 @@ def test_one_place_that_holds_up_every_step_is_a_stall(read: Read) -> None:
 
     assert lengths(result)["stall"] == 2 * 500
     assert result.num_intervals == 2
+
+
+def _steps_that_end_in_a_pause(*pauses: float, stacks: bool) -> list[dict[str, object]]:
+    """Return steps of 160 and their pause: ten launches in the first 92, device done at 99, host code from 120 on."""
+    events, at = [], 0.0
+    for number, pause in enumerate(pauses):
+        events += [step(number, at, 160 + pause)]
+        for turn in range(10):
+            c = 10 * number + turn + 1
+            events += [launch(at + 10 * turn, 2, c), kernel(at + 10 * turn + 4, 5, c)]
+        events += [op("size", at + 100, 20)]  # launches nothing
+        events += [frame("train.py(3): log", at + 120, pause)] if stacks and pause else []
+        at += 160 + pause
+    return events
+
+
+def test_a_pause_after_the_last_launch_is_a_stall_of_every_step_the_last_one_too(read: Read) -> None:
+    result = budget_of(read(*_steps_that_end_in_a_pause(500, 500, 500, stacks=True)))
+
+    assert (result.interval_end_ns - result.interval_start_ns).tolist() == [660_000, 660_000]
+    assert lengths(result)["stall"] == 2 * 500
+
+
+def test_a_pause_after_the_last_launch_is_recognised_without_stacks_too(read: Read) -> None:
+    result = budget_of(read(*_steps_that_end_in_a_pause(500, 500, 500, stacks=False)))
+
+    # From the end of the operator at 120 to the end of the step: nothing tells the pause from the code around it.
+    assert lengths(result)["stall"] == 2 * 540
+
+
+def test_what_follows_the_last_launch_of_one_step_alone_is_no_stall(read: Read) -> None:
+    result = budget_of(read(*_steps_that_end_in_a_pause(0, 0, 500, stacks=True)))
+
+    # From 99 of the last step, where the device is done, to its end at 660; from 99 of the second one to its end.
+    assert lengths(result)["launch"] == 561 + 61 + 2 * 9 * 1
+    assert "stall" not in lengths(result)
 
 
 def test_input_counts_where_the_device_waits_for_it(read: Read) -> None:

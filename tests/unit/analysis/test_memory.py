@@ -36,6 +36,22 @@ def test_start_is_what_the_counter_showed_before_the_first_event(analyze: Analyz
     assert found.basis == "trace"
 
 
+def test_start_is_that_of_the_step_which_holds_the_peak(analyze: Analyze) -> None:
+    found = memory_of(
+        analyze(
+            *(step(1, 0, 10), memory(1, 100, total=100, address=1)),
+            *(step(2, 10, 10), memory(11, 30, total=130, address=2), memory(12, 70, total=200, address=3)),
+            *(memory(13, -70, total=130, address=3), memory(25, 500, total=630, address=4)),  # after the steps
+        )
+    )
+
+    # Both figures are of the curve's step.
+    assert (found.start_bytes, found.peak_allocated_bytes) == (100, 200)
+    assert found.curve is not None
+    assert (found.curve.allocated_bytes[0], max(found.curve.allocated_bytes)) == (100, 200)
+    assert found.at_peak_bytes == 200
+
+
 def test_growth_is_the_mean_rise_between_ends_of_steps(analyze: Analyze) -> None:
     found = memory_of(
         analyze(

@@ -45,14 +45,14 @@ def with_memory(**fields: Any) -> CaseAnalysis:
     return host_bound_case(memory=Memory(**(values | fields)))
 
 
-def transient(num_bytes: int, above: int | None = None) -> Spike:
+def transient(num_bytes: int, above: int | None = None, source: Source = ATTEND) -> Spike:
     return Spike(
         bytes=num_bytes,
         above_baseline_bytes=num_bytes if above is None else above,
         operator="aten::div",
         input_shapes=((2, 3),),
         held_us=300.0,
-        source=ATTEND,
+        source=source,
         where=None,
         count_per_step=8.0,
         num_blocks=3,
@@ -79,6 +79,18 @@ class TestAllocationSpike:
     def test_leaves_out_a_rise_under_half_of_the_highest(self) -> None:
         case = with_memory(transients=(transient(3 * GIB), transient(300 * MIB)))
         assert len(judge(case, "allocation-spike")[1]) == 1
+
+    def test_rises_of_one_function_are_one_finding_and_of_two_functions_two(self) -> None:
+        other = Source(file="net.py", line=90, line_kind="call", function="mix", user=True)
+        rises = (transient(2 * GIB), transient(3 * GIB), transient(2 * GIB, source=other))
+        _, findings = judge(with_memory(transients=rises), "allocation-spike")
+
+        assert {f.source.function if f.source else "": f.title for f in findings} == {
+            "attend": "`attend` takes 3.00\u00a0GiB for itself",
+            "mix": "`mix` takes 2.00\u00a0GiB for itself",
+        }
+        assert [f.gain.bytes for f in findings if f.gain] == [3 * GIB, 2 * GIB]
+        assert "a lesser rise by div of 2×3 takes 2.00\u00a0GiB" in findings[0].evidence[-1].text
 
     def test_takes_a_lower_threshold_from_the_command_line(self) -> None:
         case = with_memory(start_bytes=0, transients=(transient(100 * MIB),))

@@ -19,6 +19,7 @@ MEASURED = {
     "graph": ("host-bound", 2248, 284),
     "product": ("gemm-misaligned", 8902, 2345),
     "copies": ("needless-copy", 4116, 2488),
+    "pageable": ("blocking-copy", 19182, 5475),
     "optimizer": ("optimizer-unfused", 16168, 583),
     "attention": ("attention-unfused", 9147, 1324),
 }
@@ -58,16 +59,12 @@ def test_a_replayed_gain_is_near_what_the_edit_gave(report: Report, pair: str) -
     assert promised_us == pytest.approx(fault_us - fixed_us, rel=WITHIN)
 
 
-def test_a_step_that_the_replay_misses_keeps_a_bound(report: Report) -> None:
-    case = next(one for one in report.cases if one.name == "pageable-fault")
-    assert case.replay is not None
-    assert not case.replay.usable
-    assert case.replay.base_error == pytest.approx(0.219, abs=0.005)
+def test_the_base_of_every_replay_is_the_unprofiled_step(report: Report) -> None:
+    """Of the slow pageable copy too, which is recorded while the machine is slower than in most of the timing pass."""
+    errors = {case.name: case.replay.base_error for case in report.cases if case.replay is not None}
 
-    (gain,) = gains(report, "pageable", "blocking-copy")
-    assert gain.method == "bound"
-    gives_us = 19182 - 5475
-    assert (gain.at_most_us_per_step or 0.0) >= gives_us * (1 - WITHIN)
+    assert set(errors) == {f"{pair}-fault" for pair in MEASURED}
+    assert max(errors.values()) < 0.05
 
 
 def test_no_sequence_of_fixes_goes_below_the_device_s_own_work(report: Report) -> None:

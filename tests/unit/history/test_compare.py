@@ -5,7 +5,7 @@ from reportgen.errors import InputUnreadable
 from reportgen.history.compare import KnownSpread, compare_reports, read_report
 from reportgen.recording import Device
 from reportgen.report.json import encode_report
-from tests.night_builder import HOST, night, night_case
+from tests.night_builder import HOST, night, night_case, timed
 from tests.report_builder import finding, gain
 
 
@@ -128,6 +128,15 @@ def test_another_host_leaves_device_time_comparable():
 
     assert figure(difference, "step_time").verdict == "not-comparable"
     assert figure(difference, "device_time").verdict == "unchanged"
+
+
+def test_a_step_whose_cores_others_had_is_not_compared_and_shows_both():
+    crowded = night_case(timing=timed(*[9000.0] * 20, starved_us=[4000.0] * 20))
+
+    row = figure(compare_reports(night(), night([crowded])), "step_time")
+
+    assert (row.base, row.new, row.verdict) == (1000.0, 9000.0, "not-comparable")
+    assert row.reason.replace("\u00a0", " ") == "others had the cores: 0 of 20 steps ran undisturbed in new"
 
 
 def test_a_step_seen_only_under_the_profiler_is_not_compared():

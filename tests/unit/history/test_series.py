@@ -5,8 +5,9 @@ import math
 import pytest
 
 from reportgen.history import noise
-from reportgen.history.quantities import BY_NAME
+from reportgen.history.quantities import BY_NAME, crowding, step_time
 from reportgen.history.series import changes, night_value, read_last
+from tests.night_builder import night_case, timed
 
 DEVICE, STEP, KERNELS = BY_NAME["device_time"], BY_NAME["step_time"], BY_NAME["kernels"]
 # Ten nights around 1000 us that differ by one per cent either way.
@@ -90,3 +91,26 @@ def test_nights_needed_follow_from_effect_and_spread():
 def test_the_tail_of_students_t_is_heavier_the_fewer_the_nights():
     assert noise.critical(None) == pytest.approx(4.265, abs=0.001)
     assert noise.critical(9) > noise.critical(30) > noise.critical(None)
+
+
+def test_on_a_busy_host_the_step_is_the_median_of_the_steps_that_had_their_cores():
+    # Ten steps of 100 to 109 us were left alone; of nine the threads waited for 3 % of it and more.
+    samples = [*(100.0 + number for number in range(10)), *[900.0] * 9]
+    case = night_case(timing=timed(*samples, starved_us=[*[2.0] * 10, *[27.0] * 9]))
+
+    assert case.timing.step_us == 109.0
+    assert step_time(case) == 104.5
+    assert crowding(case) is None
+
+
+def test_nine_undisturbed_steps_are_too_few_to_tell_a_step_time():
+    case = night_case(timing=timed(*[100.0] * 9, *[900.0] * 11, starved_us=[*[0.0] * 9, *[500.0] * 11]))
+
+    assert step_time(case) == 900.0
+    assert crowding(case).replace("\u00a0", " ") == "others had the cores: 9 of 20 steps ran undisturbed"
+
+
+def test_where_the_system_does_not_tell_who_had_the_cores_the_step_is_the_median_of_all():
+    case = night_case(timing=timed(*[100.0] * 9, *[900.0] * 11))
+
+    assert (step_time(case), crowding(case)) == (900.0, None)

@@ -75,12 +75,13 @@ def test_a_series_gives_its_last_nights_oldest_first(store):
 
 def test_the_last_good_night_is_one_without_an_alarm(store):
     _, good = add_night(store, 1)
-    _, bad = add_night(store, 2)
+    again, bad = add_night(store, 2)
     store.add_judgements(good["prefill"], [Judgement("device_time", "unchanged", 1.0, 1.0, None, None, "")])
     store.add_judgements(bad["prefill"], [Judgement("device_time", "worse", 1.0, 2.0, None, None, "")])
-    number, _ = add_night(store, 3)
+    store.add_report(again, night(), repeat=1, folder="night-2-again")
 
-    assert store.last_good(KEY, number) == "night-1"
+    assert store.last_good(KEY, "2026-01-03T02:00:00Z") == "night-1"
+    assert store.last_good(KEY, "2026-01-01T02:00:00Z") is None
 
 
 def test_pruning_forgets_nights_with_all_that_belongs_to_them(store):
@@ -109,6 +110,15 @@ def test_a_report_is_stored_whole_or_not_at_all(store):
 
     assert [report.repeat for report in store.reports_of([number])[number]] == [0]
     assert [point.values for point in store.series(KEY, "device_time")] == [(200.0,)]
+
+
+def test_a_database_that_goes_away_is_said_in_a_line(store):
+    @sa.event.listens_for(store.engine, "before_cursor_execute")
+    def _lose(connection, cursor, statement, parameters, context, executemany):
+        raise sa.exc.OperationalError(statement, parameters, Exception("server closed the connection\nunexpectedly"))
+
+    with pytest.raises(InputUnreadable, match=r"fails: server closed the connection$"):
+        store.nights()
 
 
 def test_two_writers_at_once_both_get_through(store_url):
@@ -148,6 +158,12 @@ def test_a_database_that_nothing_speaks_to_is_said_in_a_line():
         open_store("nosuchdatabase://host/name")
 
 
+def test_a_store_that_is_only_read_is_not_made(tmp_path):
+    with pytest.raises(InputUnreadable, match="no such store"):
+        open_store(tmp_path / "history.sqlite", create=False)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_server_that_is_not_there_is_said_in_a_line(tmp_path):
     pytest.importorskip("psycopg", reason="the extra postgres is not installed")
     with pytest.raises(InputUnreadable, match="cannot be opened"):
@@ -179,6 +195,28 @@ def test_what_a_second_measurement_does_not_confirm_is_no_alarm(store):
     store.add_report(number, night(), repeat=1)
 
     assert verdicts(store, number, worse)["device_time"] == "unchanged"
+
+
+def test_what_a_killed_night_measured_is_told_by_the_next(store):
+    add_night(store, 1)
+    worse = night([night_case(mm_us=130.0)], findings=[finding()])
+    killed = store.begin_night("2026-01-02T02:00:00Z", host="node7", pid=1, version="0.1.0")
+    store.add_report(killed, worse, folder="night-2")
+    store.interrupt_night(killed)
+    number, _ = add_night(store, 3, worse)
+
+    assert verdicts(store, number, worse)["device_time"] == "worse"
+    assert store.last_good(KEY, "2026-01-03T02:00:00Z") == "night-1"
+
+
+def test_a_night_that_has_not_ended_sees_itself_and_no_other_like_it(store):
+    add_night(store, 1)
+    other = store.begin_night("2026-01-02T02:00:00Z", host="node8", pid=1, version="0.1.0")
+    store.add_report(other, night([night_case(mm_us=130.0)]))
+    own = store.begin_night("2026-01-02T02:00:00Z", host="node7", pid=1, version="0.1.0")
+    store.add_report(own, night([night_case(mm_us=121.0)]))
+
+    assert [point.values for point in store.series(KEY, "device_time", night_id=own)] == [(200.0,), (201.0,)]
 
 
 def test_a_finding_is_new_after_three_nights_without_it_and_gone_after_three_with_it(store):

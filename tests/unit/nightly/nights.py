@@ -21,9 +21,10 @@ FIRST = datetime(2026, 1, 1, 2, 0, tzinfo=UTC)
 class Nights:
     """A folder of reports and a clock; `run` lets one night pass."""
 
-    def __init__(self, folder: Path, lock_folder: Path | None = None) -> None:
+    def __init__(self, folder: Path, store: str | None = None) -> None:
         self.folder = folder / "reports"
-        self.lock_folder = lock_folder or folder
+        self.lock_folder = folder
+        self.store = store
         self.day = 0
         self.asked: list[tuple[str, ...]] = []
         self.said: list[str] = []
@@ -43,7 +44,7 @@ class Nights:
     def _options(self, workloads: Sequence[str], **options: object) -> NightOptions:
         wishes = Wishes(output=self.folder, progress=lambda event: self.said.append(getattr(event, "text", "")))
         paths = tuple(Path(f"{name}.py") for name in workloads)
-        return NightOptions(workloads=paths, run=RunOptions(device="cpu"), wishes=wishes, **options)  # type: ignore[arg-type]
+        return NightOptions(workloads=paths, run=RunOptions(device="cpu"), wishes=wishes, store=self.store, **options)  # type: ignore[arg-type]
 
     def _world(self, measured: list[Report | ReportgenError], sleep: Callable[[float], None]) -> World:
         now = FIRST + timedelta(days=self.day)

@@ -1,11 +1,12 @@
 import fcntl
 import json
+from pathlib import Path
 
 import pytest
 
 from reportgen.errors import RunFailed, UsageError
 from reportgen.history.store import open_store
-from tests.night_builder import night, night_case
+from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
 from tests.unit.nightly.nights import Nights
 
@@ -13,8 +14,8 @@ WORSE = night([night_case(mm_us=130.0)])
 
 
 @pytest.fixture
-def nights(tmp_path):
-    return Nights(tmp_path)
+def nights(tmp_path, store_url):
+    return Nights(tmp_path, store_url)
 
 
 def test_unchanged_nights_raise_no_alarm_and_are_measured_once(nights):
@@ -72,6 +73,27 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     third = nights.run(slow, slow)
     assert third.verdict == "worse"
     assert "since 2026-01-13" in third.workloads[0].told[0].text
+    # Compared with the last night before it came, the twelfth, not with yesterday's, which was as slow.
+    compared = json.loads((nights.folder / third.workloads[0].folder / "comparison.json").read_bytes())
+    assert Path(compared["base"]["path"]).name == "gpt2-11-12"
+    (row,) = [row for row in compared["cases"][0]["differences"] if row["quantity"] == "step_time"]
+    assert "between 12 nights" in row["reason"]
+
+
+def test_a_night_whose_cores_others_had_is_said_and_is_no_part_of_the_level(nights):
+    crowded = night([night_case(timing=timed(*[9000.0] * 20, starved_us=[4000.0] * 20))])
+    nights.run()
+    for _ in range(12):
+        summary = nights.run(crowded)
+
+    assert summary.verdict == "no change"
+    assert not summary.workloads[0].measured_again
+    (said,) = summary.workloads[0].waiting
+    assert said.replace("\u00a0", " ") == (
+        "prefill: step time 9.00 ms, not judged: others had the cores: 0 of 20 steps ran undisturbed"
+    )
+    assert "ran undisturbed" in (nights.folder / "index.html").read_text()
+    assert nights.run().workloads[0].waiting == ()
 
 
 def test_a_workload_that_fails_costs_only_itself(nights):
@@ -139,7 +161,7 @@ def test_old_nights_are_forgotten(nights):
     nights.day = 800
     nights.run(history_days=730)
 
-    store = open_store(nights.folder / "history.sqlite")
+    store = open_store(nights.store)
     assert [night.started_at[:4] for night in store.nights()] == ["2028"]
     store.close()
 

@@ -15,7 +15,7 @@ from reportgen.recording import Environment
 from reportgen.report.documents import write_documents
 from reportgen.report.html import render_html
 from reportgen.report.view.comparison import view_comparison
-from reportgen.report.view.finding_texts import step_before
+from reportgen.report.view.gains import step_before
 from reportgen.report.view.medium import SCREEN, page
 from reportgen.report.view.regions import view_regions
 from reportgen.report.view.tables import Table

@@ -9,7 +9,8 @@ from reportgen import formatting as fmt
 from reportgen.findings.ranking import rank
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
-from reportgen.report.view.finding_texts import clip, gain_text
+from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.gains import gain_text
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 

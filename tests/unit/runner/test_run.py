@@ -1,5 +1,6 @@
 """Real runs of small workloads: what a case leaves behind, and what its end costs."""
 
+import contextlib
 import gzip
 import json
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from reportgen.errors import UsageError
 from reportgen.recording import Recording
+from reportgen.runner.interpreters import WarmInterpreter
 from reportgen.runner.progress import CaseEnded, CaseStarted, PassEnded, PassStarted
 from reportgen.runner.run import RunOptions, record
 
@@ -77,20 +79,26 @@ def _write(folder, text=WORKLOAD):
     return path
 
 
-def _record(folder, *cases, text=WORKLOAD, progress=lambda event: None, **options):
+def _record(folder, *cases, text=WORKLOAD, progress=lambda event: None, warm=None, **options):
     options = RunOptions(cases=cases, device="cpu", **options)
-    return record(_write(folder, text), lambda workload, device: folder / f"{workload}-{device}", options, progress)
+
+    def place(workload, device):
+        return folder / f"{workload}-{device}"
+
+    return record(_write(folder, text), place, options, progress, warm)
 
 
 def _case(recording, name):
     return next(case for case in recording.manifest.cases if case.name == name)
 
 
-@pytest.fixture(scope="module")
-def faulty(tmp_path_factory):
-    """A run of six cases, five of which come to a bad end, and what it told of itself."""
+@pytest.fixture(scope="module", params=["forked", pytest.param("fresh", marks=pytest.mark.full)])
+def faulty(request, tmp_path_factory):
+    """A run of six cases, five of which come to a bad end, and what it told of itself; by what its children are."""
     events = []
-    recording = _record(tmp_path_factory.mktemp("faulty"), timeout_s=10, progress=events.append)
+    with contextlib.ExitStack() as stack:
+        warm = stack.enter_context(WarmInterpreter()) if request.param == "forked" else None
+        recording = _record(tmp_path_factory.mktemp("faulty"), timeout_s=10, progress=events.append, warm=warm)
     return recording, events
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from reportgen.analysis.model import Timing
+from reportgen.analysis.model import StepTimes, Timing
 from reportgen.analysis.replay import (
     DropActivities,
     Edit,
@@ -119,6 +119,35 @@ def test_a_base_that_misses_the_unprofiled_step_is_no_ground_for_gains(read: Rea
 
     assert replay is not None
     assert not replay.is_usable
+
+
+def pageable_copy(at: int, c: int) -> list[Json]:
+    """The host works 100, carries a copy for 800, and works 100 more. A step takes 1000, the copy nearly all of it.
+
+    The call is back 10 before the copy is done: its last piece is on its way.
+    """
+    return [
+        launch(at + 100, 800, c, name="cudaMemcpyAsync"),
+        activity("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", at + 105, 805, c, bytes=2**20),
+        launch(at + 990, 10, c + 1), kernel(at + 1003, 20, c + 1),
+    ]  # fmt: skip
+
+
+def test_a_copy_that_the_host_carries_is_as_quick_as_the_host(read: Read) -> None:
+    trace = read(*steps_of(1000, pageable_copy))
+    steps = measure_steps(trace)
+    # The steps that were recorded are among the slower ones of those timed: half of them took 700 and less.
+    times = StepTimes(
+        median_us=700, p5_us=600, p95_us=1100, min_us=600, max_us=1100, num_samples=3, samples_us=(600, 700, 1100)
+    )
+    timing = Timing(step_us=700, mode="pipelined", basis="unprofiled", pipelined=times)
+    replay = build_replay(trace, steps, timing, 0)
+
+    assert replay is not None
+    assert replay.period_us() == pytest.approx(700, rel=0.003)
+    # Without the copy the host's own 200 remain, at the same pace.
+    copies = rows(trace, "Memcpy HtoD (Pageable -> Device)")
+    assert replay.period_us([SetDurations(activities=copies, duration_ns=0)]) == pytest.approx(0.7 * 200, abs=15)
 
 
 def test_a_device_bound_step_takes_what_its_device_takes(read: Read) -> None:

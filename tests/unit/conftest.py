@@ -1,11 +1,11 @@
-"""Every test that takes `store` runs on SQLite and on PostgreSQL."""
+"""Every test that takes `store_url`, or what is made of it, runs on SQLite and on PostgreSQL."""
 
 import pytest
 import sqlalchemy as sa
 
 from reportgen.history.store import open_store
 from reportgen.history.store.schema import metadata
-from tests.unit.history.stores import postgres
+from tests.stores import postgres
 
 
 @pytest.fixture(scope="session")
