@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes.util
+import importlib
+import io
 import logging
 import os
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +52,7 @@ def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
 @no_collection()
 def print_markup(markup: str) -> bytes:
     """Return a document of its own, in the report's style, as PDF/UA-1; raise `PdfUnavailable` without Pango."""
-    weasyprint = _load()
-    html = weasyprint.HTML(string=markup, url_fetcher=_fetcher())
-    return _write(html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT))
+    return _write(_pages(markup))
 
 
 def _write(pages: Any, attachments: Sequence[Any] = ()) -> bytes:
@@ -82,17 +85,22 @@ def lay_out(report: Report, drawings: Drawings) -> Any:
     Page one is laid out alone until it fits, then the whole once: that costs a tenth of what laying out the whole
     twice would. Should page one run over in the whole all the same, it is shortened further.
     """
-    fits = range(_TIGHTEST + 1)
-    start = next((fit for fit in fits[:-1] if _fits_alone(_document(report, drawings, fit), report)), _TIGHTEST)
-    for fit in fits[start:]:
-        pages = _pages(_document(report, drawings, fit), report, whole=True)
+    for fit in range(_first_that_fits(report, drawings), _TIGHTEST + 1):
+        pages = _pages(_markup(_document(report, drawings, fit), report, whole=True))
         if _is_one_page(pages):
             break
     return pages
 
 
-def _fits_alone(document: Document, report: Report) -> bool:
-    return len(_pages(document, report, whole=False).pages) == 1
+def _first_that_fits(report: Report, drawings: Drawings) -> int:
+    """Return how far page one must be shortened to be one page when it is laid out alone."""
+    tried = set()
+    for fit in range(_TIGHTEST):
+        markup = _markup(_document(report, drawings, fit), report, whole=False)
+        if markup not in tried and len(_pages(markup).pages) == 1:
+            return fit
+        tried.add(markup)  # a step that shortens nothing here need not be tried
+    return _TIGHTEST
 
 
 def _is_one_page(pages: Any) -> bool:
@@ -104,9 +112,9 @@ def _document(report: Report, drawings: Drawings, fit: int) -> Document:
     return view(report, drawings, media.page(len(report.cases), fit))
 
 
-def _pages(document: Document, report: Report, *, whole: bool) -> Any:
+def _pages(markup: str) -> Any:
     weasyprint = _load()
-    html = weasyprint.HTML(string=_markup(document, report, whole=whole), url_fetcher=_fetcher())
+    html = weasyprint.HTML(string=markup, url_fetcher=_fetcher())
     return html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
 
 
@@ -140,7 +148,7 @@ atexit.register(_state.clear)
 def _load() -> Any:
     """Import WeasyPrint, which opens Pango; on machines that only record, either may be missing."""
     try:
-        import weasyprint
+        weasyprint = _weasyprint()
     except ImportError as error:
         raise PdfUnavailable("no PDF: it needs WeasyPrint; pip install 'weasyprint>=69,<71'") from error
     except OSError as error:
@@ -150,6 +158,25 @@ def _load() -> Any:
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     return weasyprint
+
+
+def _weasyprint() -> Any:
+    """Import WeasyPrint without the search for libraries under names that Linux does not have.
+
+    It tries several names of each, and for each that fails ctypes starts ldconfig and a compiler: fifty processes, half
+    a second. Their names as files come last and need no search. Elsewhere, and where they do not do, it searches.
+    """
+    if "weasyprint" not in sys.modules and sys.platform == "linux":
+        search = ctypes.util.find_library
+        ctypes.util.find_library = lambda name: None
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):  # where one is missing, the search below says so
+                return importlib.import_module("weasyprint")
+        except OSError:
+            pass
+        finally:
+            ctypes.util.find_library = search
+    return importlib.import_module("weasyprint")
 
 
 def _fetcher() -> Any:

@@ -65,7 +65,6 @@ class Document:
     shapes: Shapes
     roofline_chart: Chart | None
     memory: tuple[CaseMemory, ...]
-    memory_charts: tuple[Chart, ...]
     memory_missing: str
     actions: Actions
     method: Method
@@ -101,8 +100,7 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
         regions=view_regions(report, medium),
         shapes=shapes,
         roofline_chart=drawings.roofline,
-        memory=view_memory(report, medium),
-        memory_charts=tuple(drawings.memory.values()),
+        memory=view_memory(report, drawings.memory, medium),
         memory_missing=NO_MEMORY,
         actions=view_actions(report, medium),
         method=view_method(report),

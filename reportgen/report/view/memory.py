@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 
 from reportgen.analysis.model import CaseAnalysis, Memory
+from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.medium import Medium
@@ -12,6 +14,7 @@ from reportgen.report.view.memory_sentences import sentences_about
 from reportgen.report.view.memory_tables import table_at_peak, table_of_largest, table_of_lines, table_of_spikes
 from reportgen.report.view.tables import Table
 
+_MOST_CASES = 2
 MISSING = "No memory events were recorded: peak and allocations are left out. Record with profile_memory=True."
 
 
@@ -20,6 +23,7 @@ class CaseMemory:
     """The memory of one case; without `at_peak` or `largest` the sentences say what is missing."""
 
     case: str
+    chart: Chart | None
     at_peak: Table | None
     lines: Table | None
     largest: Table | None
@@ -27,18 +31,23 @@ class CaseMemory:
     sentences: tuple[tuple[str, str], ...]
 
 
-def view_memory(report: Report, medium: Medium) -> tuple[CaseMemory, ...]:
-    """Return the memory of every case that has any; the page has room for two."""
-    known = [case for case in report.cases if case.memory is not None]
-    if medium.is_print:
-        known = sorted(known, key=lambda case: -(case.memory.peak_allocated_bytes or 0) if case.memory else 0)[:2]
-        known.sort(key=report.cases.index)
-    return tuple(_case(case, case.memory, medium) for case in known if case.memory)
+def highest_peaks(analysed: Sequence[CaseAnalysis]) -> list[CaseAnalysis]:
+    """Return the cases that memory is drawn for, and told of on paper: those with the highest peaks, in their order."""
+    known = [case for case in analysed if case.memory is not None]
+    ranked = sorted(known, key=lambda case: -(case.memory.peak_allocated_bytes or 0) if case.memory else 0)
+    return sorted(ranked[:_MOST_CASES], key=known.index)
 
 
-def _case(case: CaseAnalysis, memory: Memory, medium: Medium) -> CaseMemory:
+def view_memory(report: Report, charts: Mapping[str, Chart], medium: Medium) -> tuple[CaseMemory, ...]:
+    """Return the memory of every case that has any; the page has room for two. `charts` are by a case's label."""
+    known = highest_peaks(report.cases) if medium.is_print else report.cases
+    return tuple(_case(case, case.memory, charts, medium) for case in known if case.memory)
+
+
+def _case(case: CaseAnalysis, memory: Memory, charts: Mapping[str, Chart], medium: Medium) -> CaseMemory:
     return CaseMemory(
         case=cases.label(case),
+        chart=charts.get(cases.label(case)),
         at_peak=table_at_peak(memory),
         lines=table_of_lines(memory, medium),
         largest=table_of_largest(memory, medium),

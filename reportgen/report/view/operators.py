@@ -190,8 +190,8 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, *, is_wide: boo
         for index, kernel in enumerate(shown)
     )
     heads = (
-        ("Kernel", 92.0 if is_wide else 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True), ("µs a step", 10.0, True),
-        ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
+        ("Kernel", 92.0 if is_wide else 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True),
+        ("µs a step", 10.0, True), ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
     )  # fmt: skip
     left = max(case.kernels.total, len(kernels)) - len(shown)
     note = (
