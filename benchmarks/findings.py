@@ -1,6 +1,7 @@
 """Recall, false alarms and error of promised gains, by rule, over traces with planted faults and recorded pairs.
 
-Run as ``PYTHONPATH=. python benchmarks/findings.py TRACES [RECORDING …]``: TRACES holds the planted traces. A RECORDING
+Run as ``PYTHONPATH=. python benchmarks/findings.py TRACES [RECORDING …]``: TRACES holds the planted traces; of those
+that it lacks, the cut copies in ``tests/data/planted`` are judged. A RECORDING
 is one of ``tests/planted_workloads``, where a case is called after the rule of its fault and its twin ends in "-fixed",
 or one that ``tests/planted_truth.py`` names. Pairs that no device shows on demand are made from recordings in the
 repository (`hand_built`).
@@ -20,11 +21,12 @@ import msgspec
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.findings.model import Finding
 from reportgen.findings.rules import RULES
-from reportgen.findings.rules.step_outlier import own_samples_us
+from reportgen.findings.samples import own_samples_us
 from reportgen.recording import RecordedCase, Recording
 from reportgen.report.assemble import assemble_recording, assemble_trace
 from reportgen.report.model import ReportInput
 from tests.planted_truth import (
+    FACTS,
     FAULTS,
     LOUD,
     REALISED_BYTES,
@@ -36,6 +38,7 @@ from tests.planted_truth import (
 
 FIXED = "-fixed"
 ROOT = Path(__file__).parents[1]
+COPIES = ROOT / "tests" / "data" / "planted"
 # Faults of single steps: the median step has nothing to gain from their fix, the mean step has.
 OF_THE_MEAN = frozenset({"step-outlier", "recompilation"})
 WITHIN = 0.3
@@ -69,18 +72,24 @@ class Trial:
 
 def trials_of_traces(folder: Path) -> Iterator[Trial]:
     """Judge the planted traces in `folder`."""
-    names = sorted({fault.trace for fault in FAULTS} | set(TRUE_OF_TWINS))
-    for name in names:
-        path, snapshot = folder / f"{name}.json.gz", folder / f"{name}.pickle.gz"
-        if not path.is_file():
-            continue
-        report, _ = assemble_trace(path, snapshot if snapshot.is_file() else None, datetime.now(UTC))
-        for rule in sorted({fault.rule for fault in FAULTS if fault.trace == name}):
+    planted = sorted({*((fault.trace, fault.rule) for fault in FAULTS), *FACTS})
+    for name in sorted({name for name, _ in planted} | set(TRUE_OF_TWINS)):
+        path, snapshot = _trace_of(folder, name)
+        report, _ = assemble_trace(path, snapshot, datetime.now(UTC))
+        for rule in [rule for trace, rule in planted if trace == name]:
             times, sizes = REALISED_MS.get((name, rule)), REALISED_BYTES.get((name, rule))
             realised_share = 1 - times[1] / times[0] if times else None
             yield _planted(rule, name, report.findings, realised_share, sizes[0] - sizes[1] if sizes else None)
         if name in TRUE_OF_TWINS:
             yield from _false_alarms(name, report.findings, TRUE_OF_TWINS[name])
+
+
+def _trace_of(folder: Path, name: str) -> tuple[Path, Path | None]:
+    """Return the trace `name` and its memory snapshot."""
+    places = [(folder, "pickle.gz"), (COPIES, "memory.json.gz"), (COPIES.parent, "pickle.gz")]
+    place, ending = next((place, ending) for place, ending in places if (place / f"{name}.json.gz").is_file())
+    snapshot = place / f"{name}.{ending}"
+    return place / f"{name}.json.gz", snapshot if snapshot.is_file() else None
 
 
 def trials_of_recording(recording: Recording) -> Iterator[Trial]:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reportgen.history.quantities import BY_NAME
+from reportgen.history.quantities import BY_NAME, undisturbed
 from reportgen.history.store import DEFAULT_NAME, open_store
 from reportgen.nightly.summary import NightSummary
 from reportgen.report.model import Report
@@ -129,9 +129,10 @@ def _within(output: Path, folders: Sequence[str]) -> dict[str, float]:
         for case in report.cases:
             timing = case.timing
             times = timing and (timing.pipelined if timing.mode == "pipelined" else timing.drained)
-            if times and len(times.samples_us) > 1:
+            samples = undisturbed(times) if times and times.starved_us else times.samples_us if times else ()
+            if len(samples) > 1:
                 name = f"{report.workload.name if report.workload else ''} {case.name}"
-                found[name].append(statistics.stdev([math.log(value) for value in times.samples_us]))
+                found[name].append(statistics.stdev([math.log(value) for value in samples]))
     return {name: statistics.median(values) for name, values in found.items()}
 
 
@@ -181,16 +182,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show(len(unchanged), "unchanged", unchanged[-1])
     noises = measured_noise(parsed.output, len(unchanged))
 
-    found = 0
+    found, number = 0, len(unchanged)
     for number in range(len(unchanged) + 1, len(unchanged) + num_planted + 1):
         changed = planted(parsed.workload, parsed.plant, parsed.output / "planted")
         night = run_night(changed, parsed.output, number, options)
         show(number, parsed.plant, night)
         found += night.has_alarm
+        if found:
+            break
     show_noise(noises)
     (parsed.output / "noise.json").write_bytes(msgspec.json.format(msgspec.json.encode(noises), indent=1))
     alarms = sum(night.has_alarm for night in unchanged)
-    print(f"\n{len(unchanged)} unchanged nights: {alarms} with an alarm; {num_planted} with a change: {found} told")
+    outcome = "told on the last" if found else "not told"
+    print(f"\n{len(unchanged)} unchanged nights: {alarms} with an alarm")
+    if num_planted:
+        print(f"{number - len(unchanged)} with a change: {outcome}")
     return int(bool(alarms) or (num_planted > 0 and not found))
 
 

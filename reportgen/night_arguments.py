@@ -63,6 +63,13 @@ def add_night(parser: argparse.ArgumentParser) -> None:
         "--store", metavar="URL", help="the history: a file or postgresql://… (default: history.sqlite in DIR)"
     )
     parser.add_argument(
+        "--repeats",
+        type=_repeats,
+        default=1,
+        metavar="N",
+        help="measure each workload N times: smaller changes of the step time are told in fewer nights (default: 1)",
+    )
+    parser.add_argument(
         "--notify",
         metavar="COMMAND",
         help="a shell command that gets the night's summary as JSON on its stdin",
@@ -127,6 +134,14 @@ def _seconds(text: str) -> float:
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
     return number
+
+
+def _repeats(text: str) -> int:
+    from reportgen.history.store.reading import MOST_REPEATS
+
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPEATS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {MOST_REPEATS}")
+    return int(text)
 
 
 def _days(text: str) -> int:

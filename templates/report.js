@@ -1,113 +1,150 @@
-(function () {
-  "use strict";
-  var root = document.documentElement, SHOWN = 12;
+// The page itself: its theme, its tables, what is copied, and where a link leads.
 
-  function theme() {
-    var button = document.getElementById("theme");
-    var dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    function show() {
-      root.dataset.theme = dark ? "dark" : "light";
-      button.textContent = dark ? "Light" : "Dark";
-      document.querySelectorAll("picture source").forEach(function (source) {
-        source.media = dark ? "all" : "not all";
-      });
-    }
-    button.hidden = false;
-    button.addEventListener("click", function () { dark = !dark; show(); });
-    show();
-  }
+const SHOWN = 12;
+// Of a table whose rows may be hidden: what brings one of them back.
+const unfolding = new WeakMap();
 
-  function key(row, column) {
-    var cell = row.cells[column];
-    if (cell.dataset.sort !== undefined) { return Number(cell.dataset.sort); }
-    var text = cell.textContent.replace(/[\s\u00a0\u202f]/g, "").replace("\u2212", "-").replace("<", "");
-    return /^-?[\d.]+/.test(text) ? parseFloat(text) : cell.textContent.trim().toLowerCase();
-  }
+function theme() {
+  const root = document.documentElement, button = document.getElementById("theme");
+  let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const show = () => {
+    root.dataset.theme = dark ? "dark" : "light";
+    button.textContent = dark ? "Light" : "Dark";
+    document.querySelectorAll("picture source").forEach((source) => { source.media = dark ? "all" : "not all"; });
+    document.dispatchEvent(new Event("themechange"));
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => { dark = !dark; show(); });
+  show();
+}
 
-  function compare(a, b) {
-    if (typeof a === typeof b) { return a < b ? -1 : a > b ? 1 : 0; }
-    return typeof a === "number" ? -1 : 1;
-  }
+// What a cell is sorted by: its figure, else its words.
+function key(row, column) {
+  const cell = row.cells[column];
+  if (cell.dataset.sort !== undefined) { return Number(cell.dataset.sort); }
+  const text = cell.textContent.replace(/\s/g, "").replace("\u2212", "-").replace("<", "");
+  return /^-?[\d.]+/.test(text) ? parseFloat(text) : cell.textContent.trim().toLowerCase();
+}
 
-  // Rows of totals and of what is left over keep their place at the end.
-  function sortable(table) {
-    var body = table.tBodies[0], original = Array.from(body.rows);
-    var free = original.filter(function (row) { return !row.className; });
-    var fixed = original.filter(function (row) { return row.className; });
-    Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {
-      var button = document.createElement("button");
-      button.type = "button";
-      button.className = "sort";
-      while (head.firstChild) { button.appendChild(head.firstChild); }
-      head.appendChild(button);
-      button.addEventListener("click", function () {
-        var down = head.getAttribute("aria-sort") !== "descending";
-        Array.from(head.parentNode.cells).forEach(function (other) { other.removeAttribute("aria-sort"); });
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        free.sort(function (a, b) { var order = compare(key(a, column), key(b, column)); return down ? -order : order; });
-        free.concat(fixed).forEach(function (row) { body.appendChild(row); });
-        table.dispatchEvent(new Event("sorted"));
-      });
+function compare(a, b) {
+  if (typeof a === typeof b) { return a < b ? -1 : a > b ? 1 : 0; }
+  return typeof a === "number" ? -1 : 1;
+}
+
+// Rows of totals and of what is left over keep their place at the end.
+function sortable(table) {
+  const body = table.tBodies[0], original = [...body.rows];
+  const free = original.filter((row) => !row.className), fixed = original.filter((row) => row.className);
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") !== "descending";
+      [...head.parentNode.cells].forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      free.sort((a, b) => (down ? -1 : 1) * compare(key(a, column), key(b, column)));
+      body.append(...free, ...fixed);
+      table.dispatchEvent(new Event("sorted"));
     });
-    if (free.length > 8) { filterable(table, free, fixed, folded(table, free)); }
-  }
+  });
+  if (free.length > 8) { filterable(table, free, fixed, folded(table, free)); }
+}
 
-  // Of a long table the first rows are shown, and a button brings the others.
-  function folded(table, rows) {
-    var body = table.tBodies[0];
-    function fold(on) {
-      Array.from(body.rows).filter(function (row) { return !row.className; }).forEach(function (row, number) {
-        row.hidden = on && number >= SHOWN;
-      });
-    }
-    if (rows.length <= SHOWN + 4) { return null; }
-    var button = document.createElement("button"), on = true;
-    button.type = "button";
-    button.className = "more";
-    function show() {
-      fold(on);
-      button.textContent = on ? "Show all " + rows.length + " rows" : "Show " + SHOWN + " rows";
-      button.setAttribute("aria-expanded", String(!on));
-    }
-    button.addEventListener("click", function () { on = !on; show(); });
-    table.parentNode.after(button);
-    show();
-    return show;
-  }
+// Of a long table the first rows are shown, and a button brings the others. Returns what folds it again, or unfolds it.
+function folded(table, rows) {
+  const body = table.tBodies[0];
+  if (rows.length <= SHOWN + 4) { return () => {}; }
+  const button = make("button", { type: "button", class: "more" });
+  let on = true;
+  const show = (wanted = on) => {
+    on = wanted;
+    [...body.rows].filter((row) => !row.className).forEach((row, number) => { row.hidden = on && number >= SHOWN; });
+    button.textContent = on ? `Show all ${rows.length} rows` : `Show ${SHOWN} rows`;
+    button.setAttribute("aria-expanded", String(!on));
+  };
+  button.addEventListener("click", () => show(!on));
+  table.parentNode.after(button);
+  show();
+  return show;
+}
 
-  function filterable(table, rows, fixed, refold) {
-    var label = document.createElement("label"), input = document.createElement("input"), count = document.createElement("span");
-    label.className = "filter";
-    input.type = "search";
-    count.setAttribute("aria-live", "polite");
-    label.append("Filter rows ", input, " ", count);
-    table.parentNode.before(label);
-    if (refold) { table.addEventListener("sorted", function () { if (input.value.trim() === "") { refold(); } }); }
-    input.addEventListener("input", function () {
-      var wanted = input.value.trim().toLowerCase(), shown = 0;
-      rows.forEach(function (row) {
-        row.hidden = wanted !== "" && row.textContent.toLowerCase().indexOf(wanted) < 0;
-        shown += row.hidden ? 0 : 1;
-      });
-      fixed.forEach(function (row) { row.hidden = wanted !== ""; });
-      if (wanted === "" && refold) { refold(); }
-      count.textContent = wanted === "" ? "" : shown + " of " + rows.length;
-    });
-  }
+function filterable(table, rows, fixed, refold) {
+  const input = make("input", { type: "search" }), told = make("span", { "aria-live": "polite" });
+  table.parentNode.before(make("label", { class: "filter" }, "Filter rows ", input, " ", told));
+  const filter = () => {
+    const wanted = plain(input.value.trim());
+    rows.forEach((row) => { row.hidden = wanted !== "" && !plain(row.textContent).includes(wanted); });
+    fixed.forEach((row) => { row.hidden = wanted !== ""; });
+    if (wanted === "") { refold(); }
+    told.textContent = wanted === "" ? "" : `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
+  };
+  table.addEventListener("sorted", () => { if (input.value.trim() === "") { refold(); } });
+  input.addEventListener("input", filter);
+  unfolding.set(table, () => { input.value = ""; filter(); refold(false); });
+}
 
-  function copy(button) {
-    if (!navigator.clipboard) { return; }
-    var words = button.textContent;
-    button.hidden = false;
-    button.addEventListener("click", function () {
-      navigator.clipboard.writeText(button.dataset.copy).then(function () {
-        button.textContent = "Copied";
-        setTimeout(function () { button.textContent = words; }, 1500);
-      }, function () { button.textContent = "Not allowed here"; });
-    });
-  }
+// Bring back what is hidden around an element: a folded row, a closed chart.
+function reveal(element) {
+  const row = element.closest("tr[hidden]");
+  if (row) { unfolding.get(row.closest("table"))(); }
+  const details = element.closest("details");
+  if (details) { details.open = true; }
+}
 
-  theme();
-  document.querySelectorAll("table[data-sortable]").forEach(sortable);
-  document.querySelectorAll("button.copy").forEach(copy);
-})();
+function copy(button) {
+  if (!navigator.clipboard) { return; }
+  const words = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(button.dataset.copy).then(() => {
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = words; }, 1500);
+    }, () => { button.textContent = "Not allowed here"; });
+  });
+}
+
+// Replace a chart by one to explore; one that stands in a closed element is made when that is opened.
+function explore(host) {
+  const make_ = () => {
+    const data = JSON.parse(host.querySelector("script").textContent), picture = host.querySelector("picture");
+    const kind = host.dataset.explore === "timeline" ? Timeline : Curve;
+    const words = host.dataset.explore === "timeline" ? `Timeline of step ${data.step} of ${data.case}` : `Memory of ${data.case} over one step`;
+    const label = picture ? `${words}. ${picture.querySelector("img").alt}` : words;
+    const panel = new kind(host, data, words, label);
+    if (picture) { picture.before(panel.element); picture.classList.add("replaced"); } else { host.append(panel.element); }
+    panel.redraw();
+    return panel;
+  };
+  host.hidden = false;
+  let panel = host.tagName === "DETAILS" ? null : make_();
+  host.addEventListener("toggle", () => { panel = panel || make_(); });
+  return { host, get panel() { panel = panel || make_(); return panel; }, get made() { return panel; } };
+}
+
+function follow(event, explored) {
+  const link = event.target.closest("a.show");
+  const target = link && explored.find(({ host }) => `#${host.id}` === link.hash);
+  if (!target || event.ctrlKey || event.metaKey || event.shiftKey) { return; }
+  event.preventDefault();
+  const { from, to, row, label } = link.dataset;
+  target.host.open = true;
+  target.panel.show({ from: Number(from), to: Number(to), row, label });
+  target.panel.element.scrollIntoView({ block: "center" });
+  target.panel.canvas.focus({ preventScroll: true });
+}
+
+// A link to a row that is folded away finds it.
+function arrive() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target) { reveal(target); target.scrollIntoView({ block: target.tagName === "TR" ? "center" : "start" }); }
+}
+
+theme();
+document.querySelectorAll("table[data-sortable]").forEach(sortable);
+document.querySelectorAll("button.copy").forEach(copy);
+const explored = [...document.querySelectorAll("[data-explore]")].map(explore);
+document.addEventListener("click", (event) => follow(event, explored));
+window.addEventListener("hashchange", arrive);
+arrive();
+const timelines = () => explored.map(({ made }) => made).filter((panel) => panel instanceof Timeline);
+new Search(document.getElementById("search"), reveal, timelines);

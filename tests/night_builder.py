@@ -33,9 +33,17 @@ def kernel(name: str, us: float, calls: float = 1.0) -> Kernel:
 
 
 def night_case(
-    step_us: float = 1000.0, mm_us: float = 120.0, adds: float = 1.0, peak_bytes: int = 2**30, **fields: Any
+    step_us: float = 1000.0,
+    mm_us: float = 120.0,
+    adds: float = 1.0,
+    peak_bytes: int = 2**30,
+    forward_us: float = 900.0,
+    **fields: Any,
 ) -> CaseAnalysis:
-    """Return a case in which mm takes `mm_us` and each of `adds` additions 80 us of device time."""
+    """Return a case in which mm takes `mm_us` and each of `adds` additions 80 us of device time.
+
+    `forward_us` is the host time of the function that calls them.
+    """
     base = host_bound_case()
     device_us = mm_us + 80.0 * adds
     assert base.device_time is not None
@@ -61,7 +69,7 @@ def night_case(
                     line_kind="def",
                     function="forward",
                     device_us_per_step=device_us,
-                    host_us_per_step=900.0,
+                    host_us_per_step=forward_us,
                 ),
             ),
             total=1,

@@ -55,7 +55,7 @@ def build(case, device):
 
 WORKLOAD = Workload(
     name="generate",
-    description="generate() of a Llama-like decoder of 0.3 billion parameters, 16 tokens behind a prompt of 128",
-    cases=(Case("generate", phase="generate", batch=4, seq_len=128, new_tokens=16, dtype="bfloat16", preset=None),),
+    description="generate() of a Llama-like decoder of 0.3 billion parameters, 8 tokens behind a prompt of 128",
+    cases=(Case("generate", phase="generate", batch=4, seq_len=128, new_tokens=8, dtype="bfloat16", preset=None),),
     build=build,
 )

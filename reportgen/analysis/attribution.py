@@ -11,7 +11,7 @@ import numpy as np
 
 from reportgen.analysis.frames import FrameIndex
 from reportgen.analysis.grouping import combine
-from reportgen.analysis.joining import Join, join
+from reportgen.analysis.joining import Join, in_steps, join
 from reportgen.analysis.links import first_known, follow
 from reportgen.analysis.spans import covered_until, union
 from reportgen.trace.call_names import match_names
@@ -26,6 +26,10 @@ _DIRECTIONS: tuple[Direction | None, ...] = (None, "forward", "backward")
 _BACKWARD_NODE = re.compile(r"^autograd::engine::evaluate_function|^torch::autograd::|^(?!\w+::)\w+Backward\d*$")
 # What torch.optim calls its own spans; its operators have no direction.
 _OPTIMIZER_PREFIX = "Optimizer."
+
+
+# The rows of an operator's keys are its name, its signature and its direction.
+_SIGNATURE = 1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,19 +53,23 @@ class Attribution:
         self.timeline, self.detail = timeline, detail
         self.twins = join(timeline, detail) if twins is None else twins
         self.frames = FrameIndex(detail)
-        self.operator_group, self.detail_group, self.groups = _group_operators(timeline, detail, self.twins.operator)
+        self.operator_group, self.detail_group, self.groups = _group_operators(timeline, detail, self.twins)
         self.detail_frame = _operator_frames(detail)
         self.operator_frame: Int32 = follow(self.twins.operator, self.detail_frame)
         self.activity_group: Int32 = self._activity_groups()
         self.activity_frame: Int32 = self._activity_frames()
 
     def _activity_groups(self) -> Int32:
-        """Prefer the twin's operator, which has a signature, to the timeline's own, which has a name at least."""
+        """Prefer the twin's operator, which has a signature, to the timeline's own, which has a name at least.
+
+        Not where the twin's step had other shapes: the timeline's own operator then is one without a signature.
+        """
         own = follow(self.timeline.activities.operator, self.operator_group)
         if self.timeline is self.detail:
             return own
         joined = follow(follow(self.twins.activity, self.detail.activities.operator), self.detail_group)
-        return first_known(joined, own)
+        other = in_steps(self.timeline.activities.step, self.twins.other_shapes)
+        return np.where(other & (own >= 0), own, first_known(joined, own)).astype(np.int32)
 
     def _activity_frames(self) -> Int32:
         """Prefer the frame around the launch, which custom kernels have too, to the one around the operator."""
@@ -99,12 +107,13 @@ def _operator_frames(trace: Trace) -> Int32:
     return first_known(operators.frame, forward_frame)
 
 
-def _group_operators(timeline: Trace, detail: Trace, twin: Int32) -> tuple[Int32, Int32, tuple[OperatorGroup, ...]]:
+def _group_operators(timeline: Trace, detail: Trace, twins: Join) -> tuple[Int32, Int32, tuple[OperatorGroup, ...]]:
     """Number operators by name, signature and direction over both passes.
 
     Returns the group of each operator of the timeline and of the detail pass. An operator of the timeline without a
-    twin is grouped by its name alone.
+    twin, or whose twin's step had other shapes, is grouped without a signature.
     """
+    twin = twins.operator
     names = {name: code for code, name in enumerate(detail.names)}
     detail_key = _keys(detail, np.arange(len(names)), _distinct_signatures(detail.signatures))
     key = detail_key
@@ -114,6 +123,7 @@ def _group_operators(timeline: Trace, detail: Trace, twin: Int32) -> tuple[Int32
         own_key = _keys(timeline, common, unsigned)
         joined = twin >= 0
         own_key[:, joined] = detail_key[:, twin[joined]]
+        own_key[_SIGNATURE, in_steps(timeline.operators.step, twins.other_shapes)] = -1
         key = np.concatenate((detail_key, own_key), axis=1)
     number, first = combine(*key)
     group = number.astype(np.int32)

@@ -22,7 +22,7 @@ from reportgen.analysis.device_limits import DeviceLimits, limits_of
 from reportgen.analysis.device_time import measure_device_time
 from reportgen.analysis.first_visits import find_slow_visits, summarize_first_visits
 from reportgen.analysis.gaps import list_gaps_with_causes
-from reportgen.analysis.joining import measure_joining
+from reportgen.analysis.joining import joining_notices, measure_joining
 from reportgen.analysis.kernels import rank_kernels
 from reportgen.analysis.launching import measure_launching
 from reportgen.analysis.memory import measure_memory
@@ -39,14 +39,14 @@ from reportgen.analysis.step_export import StepExport, export_step
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.streams import measure_streams
 from reportgen.analysis.syncs import list_syncs
-from reportgen.analysis.timeline import draw_timeline
+from reportgen.analysis.timeline import draw_timeline, pick_step
 from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.utilisation import measure_utilisation
 from reportgen.analysis.window import count, main_device
 
 if TYPE_CHECKING:
     from reportgen.analysis.budget_result import BudgetResult
-    from reportgen.analysis.model import Timing
+    from reportgen.analysis.model import FirstVisit, Timing
     from reportgen.analysis.steps import StepWindow
     from reportgen.analysis.window import Counted
     from reportgen.recording import Device, Json, RecordedCase, Scalar, StepMode
@@ -104,6 +104,7 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
+        *joining_notices(context.attribution.twins, context.attribution.timeline, context.counted),
         *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )
     analysis = msgspec.structs.replace(
@@ -135,15 +136,17 @@ class _Context:
         timing = summarize_timing(recorded, steps, measure_steps(detail) if detail is not timeline else None)
         sites = recorded.sync_sites if recorded and recorded.sync_sites else ()
         counted = count(timeline)
+        mode = timing.mode if timing else "pipelined"
+        shown = pick_step(steps, mode)
         limits = limits_of(inputs.devices, main_device(timeline, counted))
         return cls(
             inputs=inputs,
             attribution=attribution,
             counted=counted,
-            places=CasePlaces(attribution, timeline.info.path.name, sites),
+            places=CasePlaces(attribution, timeline.info.path.name, sites, shown[1:] if shown else None),
             steps=steps,
             timing=timing,
-            mode=timing.mode if timing else "pipelined",
+            mode=mode,
             budget=compute_budget(timeline, steps, timing),
             limits=limits,
             shapes=measure_work(attribution, counted, limits.ceilings, inputs.flags),
@@ -197,9 +200,7 @@ class _Context:
         fields: dict[str, Any] = {
             "device_time": device_time,
             "syncs": list_syncs(timeline, counted, budget, self.places),
-            "first_visits": summarize_first_visits(
-                timeline, find_slow_visits(timeline), counted.num_steps, self.places
-            ),
+            "first_visits": self._first_visits(),
         }
         if budget is not None:
             fields |= {
@@ -208,6 +209,21 @@ class _Context:
                 "launching": measure_launching(timeline, counted, budget, device_time.busy_us_per_step),
             }
         return fields
+
+    def _first_visits(self) -> tuple[FirstVisit, ...]:
+        """Return what first visits of shapes cost.
+
+        Where the host does the work, only shapes tell a first visit from a call that has more to do: then the detail
+        pass is asked, where the timeline has none.
+        """
+        timeline, detail = self.attribution.timeline, self.attribution.detail
+        if timeline is detail or timeline.device_recorded or (timeline.operators.signature >= 0).any():
+            return summarize_first_visits(timeline, find_slow_visits(timeline), self.counted.num_steps, self.places)
+        visits = find_slow_visits(detail)
+        if len(visits.operator) == 0:
+            return ()
+        places = CasePlaces(Attribution(detail, detail), detail.info.path.name)
+        return summarize_first_visits(detail, visits, count(detail).num_steps, places)
 
 
 def _without_traces(inputs: CaseInputs) -> CaseAnalysis:

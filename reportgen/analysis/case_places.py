@@ -26,14 +26,22 @@ if TYPE_CHECKING:
 class CasePlaces:
     """Name places of a timeline's events, with the detail pass's frames and the lines that the sync pass saw.
 
-    `trace_name` is how documents name the timeline's file. See `reportgen.analysis.places.Places`.
+    `trace_name` is how documents name the timeline's file, `shown_ns` the bounds of the step that they show. See
+    `reportgen.analysis.places.Places`.
     """
 
-    def __init__(self, attribution: Attribution, trace_name: str, sync_sites: Sequence[SyncSite] = ()) -> None:
+    def __init__(
+        self,
+        attribution: Attribution,
+        trace_name: str,
+        sync_sites: Sequence[SyncSite] = (),
+        shown_ns: tuple[int, int] | None = None,
+    ) -> None:
         self.attribution = attribution
         self._timeline: Trace = attribution.timeline
         self._trace_name = trace_name
         self._sync_sites = sync_sites
+        self._shown_ns = shown_ns
         self._clock = TwinClock(attribution.timeline, attribution.detail, attribution.twins)
         self._main_thread = _main_thread(self._timeline)
 
@@ -118,6 +126,14 @@ class CasePlaces:
             thread=None if thread is None else trace.threads[thread].thread,
             correlation=correlation if correlation > 0 else None,
         )
+
+    def example(self, start_ns: Int64, end_ns: Int64) -> int:
+        """Return which of several stretches stands for them: the longest in the step that is shown, else of all."""
+        length = end_ns - start_ns
+        if self._shown_ns is not None:
+            shown = (start_ns >= self._shown_ns[0]) & (end_ns <= self._shown_ns[1])
+            length = np.where(shown, length, -1) if shown.any() else length
+        return int(np.argmax(length))
 
     def _with_call_line(self, source: Source) -> Source:
         sites = [site for site in self._sync_sites if site.function == source.function and _same_file(site, source)]

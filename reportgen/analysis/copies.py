@@ -71,6 +71,7 @@ def list_copies(trace: Trace, counted: Counted, budget: BudgetResult | None, pla
     def row(number: int) -> CopyRow:
         members = rows[group == number]
         longest = int(members[np.argmax(length_ns[members])])
+        example = int(members[places.example(activities.start_ns[members], activities.end_ns[members])])
         moved = activities.bytes[members]
         calls = np.unique(activities.call[members])
         kind = _KINDS.get(CopyDirection(int(activities.copy_direction[longest])), _OTHER)
@@ -85,7 +86,7 @@ def list_copies(trace: Trace, counted: Counted, budget: BudgetResult | None, pla
             us_per_step=float(length_ns[members].sum()) / 1e3 / steps,
             exposed_us_per_step=float(exposed_ns[group == number].sum()) / 1e3 / steps,
             cost_us_per_step=float(cost_us[calls[calls >= 0]].sum()) / intervals,
-            where=places.where(int(activities.start_ns[longest]), int(activities.end_ns[longest]), activity=longest),
+            where=places.where(int(activities.start_ns[example]), int(activities.end_ns[example]), activity=example),
         )
 
     order = np.argsort(-total(group, length_ns[rows], len(first)), kind="stable")

@@ -33,6 +33,7 @@ def measure_device_time(attribution: Attribution, counted: Counted, step_us: flo
             num_streams=None,
             before_window_us=None,
             unattributed_share=None,
+            num_devices=None,
         )
     own = on_main_device(trace, counted)
     duration = durations_ns(trace.activities)
@@ -47,6 +48,7 @@ def measure_device_time(attribution: Attribution, counted: Counted, step_us: flo
         num_streams=len(np.unique(trace.activities.stream[own])),
         before_window_us=float(duration[trace.activities.before_window].sum()) / 1e3,
         unattributed_share=float(nameless / activity_sum) if activity_sum else None,
+        num_devices=len(np.unique(trace.activities.device[counted.activities])),
     )
 
 

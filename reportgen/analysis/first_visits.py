@@ -2,8 +2,11 @@
 
 The cost of a first visit is the operator's self host time at that visit less the median of its later visits. It is
 found by signature where the trace has shapes. A trace of a device without them shows it too where the program visits a
-new shape every step: then the first of many equal calls of each step is the slow one. Where the host does the work
-itself a call may be longer because it has more to do, and without shapes nothing is concluded.
+new shape every step: then the first of many equal calls of each step is the slow one. Where an operator is called once
+a step it has no later visits; it is then held against the operators that launch work as it does, which take the host
+tens of microseconds: a library's operator that takes a millisecond for each launch, step after step, prepares
+something. Where the host does the work itself a call may be longer because it has more to do, and without shapes
+nothing is concluded.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reportgen.analysis.places import Places
-    from reportgen.trace.columns import Int64, Trace
+    from reportgen.trace.columns import Bool, Int64, Trace
 
 # A first visit stands out from ten times the later ones and this much more; one shape alone may be the profiler
 # starting up.
@@ -39,7 +42,8 @@ class SlowVisits:
 
     operator: Int64  # row of Trace.operators
     self_ns: Int64
-    later_ns: NDArray[np.float64]  # median self time of the operator's later visits
+    later_ns: NDArray[np.float64]  # median self time of the operator's later visits, or of its peers
+    by_peers: Bool  # it has no later visits
 
 
 def measure_self_ns(trace: Trace) -> Int64:
@@ -63,7 +67,7 @@ def find_slow_visits(trace: Trace) -> SlowVisits:
     candidates = np.unique(operators.name[long])
     rows = np.flatnonzero(np.isin(operators.name, candidates))
     if len(rows) == 0:
-        return SlowVisits(operator=rows, self_ns=self_ns[rows], later_ns=np.zeros(0))
+        return SlowVisits(operator=rows, self_ns=self_ns[rows], later_ns=np.zeros(0), by_peers=np.zeros(0, dtype=bool))
     import pandas as pd  # takes longer to load than most traces to read
 
     visits = pd.DataFrame(
@@ -76,13 +80,16 @@ def find_slow_visits(trace: Trace) -> SlowVisits:
         }
     )
     found = _by_signature(visits)
+    found["by_peers"] = False
     if trace.device_recorded:
-        found = pd.concat([found, _by_place_in_step(visits[visits["signature"] < 0])])
+        by_place = _by_place_in_step(visits[visits["signature"] < 0]).assign(by_peers=False)
+        found = pd.concat([found, by_place, _by_peers(visits, trace, self_ns).assign(by_peers=True)])
     found = found.drop_duplicates("row").sort_values("row")
     return SlowVisits(
         operator=found["row"].to_numpy(dtype=np.int64),
         self_ns=found["self_ns"].to_numpy(dtype=np.int64),
         later_ns=found["later_ns"].to_numpy(dtype=np.float64),
+        by_peers=found["by_peers"].to_numpy(dtype=bool),
     )
 
 
@@ -98,15 +105,23 @@ def summarize_first_visits(trace: Trace, visits: SlowVisits, num_steps: int, pla
         rows = visits.operator[of_name]
         signatures = operators.signature[rows]
         dearest = int(rows[np.argmax(visits.self_ns[of_name])])
+        example = int(rows[places.example(operators.start_ns[rows], operators.end_ns[rows])])
         found.append(
             FirstVisit(
                 operator=trace.names[code],
                 # Without shapes each slow call is taken for a shape of its own.
                 num_signatures=len(np.unique(signatures)) if (signatures >= 0).all() else len(rows),
+                are_shapes_known=bool((signatures >= 0).all() or not visits.by_peers[of_name].any()),
+                by_peers=bool(visits.by_peers[of_name].any()),
                 excess_us_per_step=float((visits.self_ns - visits.later_ns)[of_name].sum()) / 1e3 / num_steps,
                 first_us=float(np.median(visits.self_ns[of_name])) / 1e3,
                 later_us=float(np.median(visits.later_ns[of_name])) / 1e3,
                 source=places.source(frame=int(operators.frame[dearest]), operator=dearest, call=-1),
+                where=places.where(
+                    int(operators.start_ns[example]),
+                    int(operators.end_ns[example]),
+                    thread=int(operators.thread[example]),
+                ),
             )
         )
     return tuple(sorted(found, key=lambda visit: -visit.excess_us_per_step))
@@ -135,6 +150,37 @@ def _by_place_in_step(visits: pd.DataFrame) -> pd.DataFrame:
     firsts = visits[first].assign(later_ns=visits[first]["name"].map(later))
     slow = firsts[_stands_out(firsts)]
     return slow[slow.groupby("name")["step"].transform("size") >= MIN_SIGNATURES]
+
+
+def _by_peers(visits: pd.DataFrame, trace: Trace, self_ns: Int64) -> pd.DataFrame:
+    """Return the calls of operators without later visits that stand out from the others that launch work.
+
+    Only operators that launch something themselves are judged, by their time for each launch: an operator that works
+    on the host, or a compiled region that launches hundreds of kernels, may take as long. So may communication, which
+    waits for others.
+    """
+    launches = np.bincount(_launching_operators(trace), minlength=len(self_ns))
+    launching = np.flatnonzero(launches)
+    if len(launching) == 0:
+        return visits[:0].assign(later_ns=0.0)
+    peers_ns = float(np.median(self_ns[launching] / launches[launching]))
+    visits = visits[(launches[visits["row"]] > 0) & (visits["step"] >= 0)]
+    again = visits.duplicated(["name", "step"]) & visits.duplicated(["name", "signature"])
+    once = visits[~visits["name"].isin(visits["name"][again])].assign(later_ns=peers_ns)
+    each = once.assign(self_ns=once["self_ns"] / launches[once["row"]])
+    slow = once[_stands_out(each)]
+    # It must be the program's way: in more than half of the steps that call it, and in two at the least.
+    num_steps = once.groupby("name")["step"].nunique()
+    slow_steps = slow.groupby("name")["step"].transform("nunique")
+    return slow[(slow_steps >= MIN_SIGNATURES) & (2 * slow_steps > slow["name"].map(num_steps))]
+
+
+def _launching_operators(trace: Trace) -> Int64:
+    """Return the operator around the launch of each activity that computes or copies."""
+    activities = trace.activities
+    rows = np.flatnonzero((activities.call >= 0) & ~activities.communication)
+    operator = trace.calls.operator[activities.call[rows]]
+    return operator[operator >= 0].astype(np.int64)
 
 
 def _stands_out(visits: pd.DataFrame) -> pd.Series[bool]:

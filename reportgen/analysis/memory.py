@@ -60,6 +60,7 @@ def measure_memory(
         allocator = measure_allocator(attribution, count(attribution.detail), budget, retries)
     return Memory(
         **marked,
+        since_recording=marked["basis"] == "trace" and attribution is not None and _is_of_host(attribution),
         **(_blocks(main, device_bytes) if main is not None else {"growth_bytes_per_step": None}),
         **(_at_peak(of_snapshot or of_trace, snapshot)),
         **(_transients(of_trace, attribution, marked["start_bytes"])),
@@ -139,13 +140,19 @@ def _transients(evidence: Evidence | None, attribution: Attribution | None, star
     }
 
 
+def _is_of_host(attribution: Attribution) -> bool:
+    """Tell whether the trace's counter is that of the host's allocator."""
+    rows = select_events(attribution.detail)
+    return len(rows) > 0 and bool(attribution.detail.memory.device_type[rows[0]] == HOST_TYPE)
+
+
 def _device_bytes(attribution: Attribution | None) -> int | None:
     """Return the size of the device whose allocator is told of, None for a host's or where the trace does not say."""
     if attribution is None:
         return None
     trace = attribution.detail
     rows = select_events(trace)
-    if len(rows) and trace.memory.device_type[rows[0]] == HOST_TYPE:
+    if _is_of_host(attribution):
         return None
     index = int(trace.memory.device[rows[0]]) if len(rows) else 0
     return next((device.memory_bytes for device in trace.info.devices if device.index == index), None)

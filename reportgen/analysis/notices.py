@@ -29,6 +29,14 @@ _DECISIVE: frozenset[PassName] = frozenset({"timing", "timeline", "detail"})
 # What only the detail pass records: that the timeline pass lacks it is no news.
 _ASKED_OF_DETAIL = ("stacks-", "shapes-", "memory-", "flops-")
 
+# What a trace and a history without an allocation are taken for, and what they are where there was none to record.
+_OF_NO_ALLOCATION = frozenset({"memory-not-recorded", "memory-history-missing"})
+_NO_ALLOCATION = Notice(
+    code="no-allocations",
+    text="The steps allocate no device memory beyond what they start with, as replays of a graph do: there are no "
+    "allocations to show.",
+)
+
 
 def collect_notices(
     recorded: RecordedCase | None, timeline: Trace | None, detail: Trace | None, snapshot: MemoryHistory | None = None
@@ -50,7 +58,17 @@ def collect_notices(
                 found.append(_notice(said, prefix="Detail pass: "))
     if snapshot is not None:
         found += [_notice(said) for said in snapshot.notices]
+    if recorded is not None and _allocates_nothing(recorded):
+        missed = len(found)
+        found = [notice for notice in found if notice.code not in _OF_NO_ALLOCATION]
+        found += [_NO_ALLOCATION] if len(found) < missed else []
     return tuple(found)
+
+
+def _allocates_nothing(recorded: RecordedCase) -> bool:
+    """Say whether the allocator's counters, read around steps without the profiler, never rose above their start."""
+    marks = recorded.memory
+    return marks is not None and marks.peak_allocated_bytes == marks.start_bytes
 
 
 def _notice(said: TraceNotice, prefix: str = "") -> Notice:

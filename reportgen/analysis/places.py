@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Source, Where
+    from reportgen.trace.columns import Int64
 
 
 class Places(Protocol):
@@ -17,6 +18,9 @@ class Places(Protocol):
 
     def source(self, *, frame: int, operator: int, call: int) -> Source | None:
         """Return the innermost function of the user's own code around the event, None where no pass knows it."""
+
+    def example(self, start_ns: Int64, end_ns: Int64) -> int:
+        """Return which of several stretches stands for them: the longest in the step that is shown, else of all."""
 
     def where(self, start_ns: int, end_ns: int, *, thread: int | None = None, activity: int | None = None) -> Where:
         """Return the stretch in the file's own clock; `thread` and `activity` are rows of the trace's tables."""

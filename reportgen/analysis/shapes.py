@@ -11,7 +11,7 @@ import numpy as np
 from reportgen.analysis.grouping import Float64, total
 from reportgen.analysis.main_kernel import main_kernel_us
 from reportgen.analysis.model import Notice
-from reportgen.analysis.roofline import OVER_ROOF, Placement, compute_type, place
+from reportgen.analysis.roofline import OVER_ROOF, Placement, beats_roof, compute_type, place
 from reportgen.analysis.window import durations_ns
 from reportgen.analysis.work_models import MATRIX_FAMILIES, UNKNOWN, Call, Family, Work, model_of
 from reportgen.analysis.work_models.call import FLOATING
@@ -207,11 +207,7 @@ def roof_notices(shapes: ShapeWork, groups: tuple[OperatorGroup, ...], limits: D
         text = "What the device can reach was not measured and is in no table: no operator has a roof or a bound."
         return (Notice(code="no-ceilings", text=text),)
     cache = limits.cache_bytes
-    over = [
-        (group, known)
-        for group, known in enumerate(shapes.groups)
-        if known and (known.placement.roof_share or 0.0) > OVER_ROOF
-    ]
+    over = [(group, known) for group, known in enumerate(shapes.groups) if known and beats_roof(known.placement)]
     if not over:
         return ()
     over.sort(key=lambda pair: -float(shapes.device_us_per_step[pair[0]]))

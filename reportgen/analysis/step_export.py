@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from reportgen.analysis.budget_result import part_of
-from reportgen.analysis.timeline import pick_step
+from reportgen.analysis.timeline import part_of_activities, pick_step
 from reportgen.trace.columns import Calls, Operators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.analysis.attribution import Attribution
     from reportgen.analysis.budget_result import BudgetResult
+    from reportgen.analysis.model import BudgetPart, Source
     from reportgen.analysis.steps import StepWindow
-    from reportgen.recording import Json, StepMode
-    from reportgen.trace.columns import Bool, Frames, Int32, Int64, Trace
+    from reportgen.recording import StepMode
+    from reportgen.trace.columns import Bool, Frames, Int64, Trace
 
 # Slices of one kind (operators, calls, frames, activities) that are kept, the longest: with all kinds full the
 # compressed file stays under 1 MB.
 MOST_SLICES = 10_000
 Group = Literal["budget", "host", "device"]
+SliceKind = Literal["part", "function", "operator", "call", "activity"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,13 @@ class Slice:
     name: str
     start_us: float
     duration_us: float
-    args: dict[str, Json] = dataclasses.field(default_factory=dict)
+    kind: SliceKind
+    # What the time counts as, of parts and activities; None for what the host does.
+    part: BudgetPart | None = None
+    # Of an operator, and of an activity by the operator that launched it; `operator` is None on the operator itself.
+    operator: str | None = None
+    shapes: str | None = None
+    source: Source | None = None
     # Equal on a launch and on the activity it launched; None elsewhere.
     flow: int | None = None
 
@@ -90,7 +98,13 @@ def _budget_track(budget: BudgetResult, start_ns: int, end_ns: int) -> Track:
     for table, column in ((budget.work, budget.work.part), (budget.waits, budget.waits.cause)):
         inside = np.flatnonzero((table.end_ns > start_ns) & (table.start_ns < end_ns))
         slices += [
-            Slice(name=part_of(code), start_us=(start - start_ns) / 1e3, duration_us=(end - start) / 1e3)
+            Slice(
+                name=part_of(code),
+                start_us=(start - start_ns) / 1e3,
+                duration_us=(end - start) / 1e3,
+                kind="part",
+                part=part_of(code),
+            )
             for start, end, code in zip(
                 table.start_ns[inside].tolist(), table.end_ns[inside].tolist(), column[inside].tolist(), strict=True
             )
@@ -104,6 +118,7 @@ class _Builder:
     def __init__(self, attribution: Attribution, start_ns: int, end_ns: int) -> None:
         self._attribution = attribution
         self._trace: Trace = attribution.timeline
+        self._parts = part_of_activities(self._trace)
         self._start_ns, self._end_ns = start_ns, end_ns
         self.num_dropped = 0
 
@@ -147,40 +162,44 @@ class _Builder:
         return np.sort(rows[by_length[:MOST_SLICES]])
 
     def _host_slice(self, table: Operators | Calls | Frames, row: int) -> Slice:
-        args: dict[str, Json] = {}
-        flow = None
+        start_us, duration_us = self._inside(table.start_ns[row], table.end_ns[row])
+        piece = Slice(
+            name=self._trace.names[table.name[row]], start_us=start_us, duration_us=duration_us, kind="function"
+        )
         if isinstance(table, Operators):
-            args = self._operator_args(
-                int(self._attribution.operator_group[row]), self._attribution.operator_frame, row
-            )
-        elif isinstance(table, Calls) and table.num_activities[row] == 1:
-            flow = row
-        return self._slice(self._trace.names[table.name[row]], table.start_ns[row], table.end_ns[row], args, flow)
+            group, frame = int(self._attribution.operator_group[row]), int(self._attribution.operator_frame[row])
+            source = self._attribution.frames.source(frame)
+            return dataclasses.replace(piece, kind="operator", shapes=self._shapes(group), source=source)
+        if isinstance(table, Calls):
+            return dataclasses.replace(piece, kind="call", flow=row if table.num_activities[row] == 1 else None)
+        return piece
 
     def _activity_slice(self, row: int) -> Slice:
         activities, group = self._trace.activities, int(self._attribution.activity_group[row])
         call = int(activities.call[row])
-        args = self._operator_args(group, self._attribution.activity_frame, row)
-        if group >= 0:
-            args = {"operator": self._attribution.groups[group].name, **args}
-        flow = call if call >= 0 and self._trace.calls.num_activities[call] == 1 else None
-        name = self._trace.names[activities.name[row]]
-        return self._slice(name, activities.start_ns[row], activities.end_ns[row], args, flow)
-
-    def _operator_args(self, group: int, frames: Int32, row: int) -> dict[str, Json]:
-        args: dict[str, Json] = {}
-        signature = self._attribution.groups[group].signature if group >= 0 else None
-        if signature is not None and signature.shapes:
-            args["shapes"] = ", ".join("×".join(map(str, shape)) for shape in signature.shapes if shape)
-        source = self._attribution.frames.source(int(frames[row]))
-        if source is not None:
-            # The line is where the function begins, so it stands with the function, not as the place of the call.
-            args["in"] = f"{source.function} ({source.file}:{source.line})"
-        return args
-
-    def _slice(self, name: str, start_ns: int, end_ns: int, args: dict[str, Json], flow: int | None) -> Slice:
-        start = max(int(start_ns), self._start_ns)
-        end = min(int(end_ns), self._end_ns)
+        start_us, duration_us = self._inside(activities.start_ns[row], activities.end_ns[row])
         return Slice(
-            name=name, start_us=(start - self._start_ns) / 1e3, duration_us=(end - start) / 1e3, args=args, flow=flow
+            name=self._trace.names[activities.name[row]],
+            start_us=start_us,
+            duration_us=duration_us,
+            kind="activity",
+            part=next(part for part, chosen in self._parts.items() if chosen[row]),
+            operator=self._attribution.groups[group].name if group >= 0 else None,
+            shapes=self._shapes(group),
+            source=self._attribution.frames.source(int(self._attribution.activity_frame[row])),
+            flow=call if call >= 0 and self._trace.calls.num_activities[call] == 1 else None,
         )
+
+    def _shapes(self, group: int) -> str | None:
+        signature = self._attribution.groups[group].signature if group >= 0 else None
+        return shapes_text(signature.shapes) if signature is not None and signature.shapes else None
+
+    def _inside(self, start_ns: int, end_ns: int) -> tuple[float, float]:
+        """Return start and duration of what lies in the step, µs from its start."""
+        start = max(int(start_ns), self._start_ns)
+        return (start - self._start_ns) / 1e3, (min(int(end_ns), self._end_ns) - start) / 1e3
+
+
+def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
+    """Write the shapes of an operator's inputs as the slices' `shapes` has them: "2×3, 3×4"."""
+    return ", ".join("×".join(map(str, shape)) for shape in shapes if shape)

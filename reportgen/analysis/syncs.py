@@ -52,6 +52,7 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
     def sync(number: int) -> Sync:
         members = rows[group == number]
         longest = int(members[np.argmax((calls.end_ns - calls.start_ns)[members])])
+        example = int(members[places.example(calls.start_ns[members], calls.end_ns[members])])
         operator = int(calls.operator[longest])
         return Sync(
             call=trace.names[calls.name[longest]],
@@ -62,7 +63,7 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
             share_out_us_per_step=float(true_us[number]) / intervals,
             source=places.source(frame=int(calls.frame[longest]), operator=operator, call=longest),
             where=places.where(
-                int(calls.start_ns[longest]), int(calls.end_ns[longest]), thread=int(calls.thread[longest])
+                int(calls.start_ns[example]), int(calls.end_ns[example]), thread=int(calls.thread[example])
             ),
         )
 

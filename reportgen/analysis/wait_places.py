@@ -38,6 +38,7 @@ def list_wait_places(budget: BudgetResult, places: CasePlaces) -> tuple[WaitPlac
     def place(number: int) -> WaitPlace:
         members = np.flatnonzero(group == number)
         longest = int(members[np.argmax((waits.end_ns - waits.start_ns)[members])])
+        example = int(members[places.example(waits.start_ns[members], waits.end_ns[members])])
         operator = int(waits.operator[longest])
         trace = places.attribution.timeline
         return WaitPlace(
@@ -47,7 +48,7 @@ def list_wait_places(budget: BudgetResult, places: CasePlaces) -> tuple[WaitPlac
             us_per_step=float(cost_us[number]),
             count_per_step=len(members) / num_intervals,
             num_steps=len(np.unique(waits.interval[members])),
-            where=places.where(int(waits.start_ns[longest]), int(waits.end_ns[longest])),
+            where=places.where(int(waits.start_ns[example]), int(waits.end_ns[example])),
         )
 
     return tuple(place(number) for number in order[:MOST_PLACES])

@@ -68,6 +68,7 @@ def nightly(parsed: argparse.Namespace) -> int:
             wishes=make_wishes(parsed, progress),
             store=parsed.store,
             gates=tuple(parsed.gates),
+            repeats=parsed.repeats,
             notify=parsed.notify,
             wait_s=parsed.wait,
             trace_days=parsed.keep_traces,

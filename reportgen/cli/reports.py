@@ -74,7 +74,7 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
 
     with watching(quiet=parsed.quiet) as progress:
         written = make(make_wishes(parsed, progress))
-    if not parsed.quiet:
+    if written.is_summarized and not parsed.quiet:
         _summarize(written)
     for line in (*written.remarks, *written.failures):
         complain(line)

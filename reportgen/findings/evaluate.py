@@ -14,7 +14,7 @@ from reportgen.findings.ranking import fingerprint_of, rank, severity_of
 from reportgen.findings.replayed import with_exclusions, with_replayed_gain
 from reportgen.findings.rule import Context, Draft, Rule, Verdict
 from reportgen.findings.rules import RULES
-from reportgen.recording import Environment
+from reportgen.recording import Device, Environment
 
 if TYPE_CHECKING:
     from reportgen.analysis.replay.case_replay import CaseReplay
@@ -27,13 +27,15 @@ def evaluate(
     rerun: str | None = None,
     thresholds: Mapping[str, float] | None = None,
     replays: Mapping[str, CaseReplay] | None = None,
+    devices: Sequence[Device] = (),
     rules: Sequence[Rule] = RULES,
 ) -> tuple[tuple[Finding, ...], tuple[RuleRecord, ...]]:
     """Judge all cases by all rules.
 
     `rerun` is the command that makes the report again (None for a foreign trace); `thresholds` overrides
     "RULE.NAME" values and raises `UsageError` for names that no rule has. With `replays`, by case, a gain is what the
-    replayed step gives wherever it reproduces the measured one. Cases that failed are not judged.
+    replayed step gives wherever it reproduces the measured one. `devices` are those of the report, with their ceilings.
+    Cases that failed are not judged.
     """
     values = _threshold_values(rules, thresholds or {})
     findings: list[Finding] = []
@@ -44,7 +46,12 @@ def evaluate(
         judged: list[Judged] = []
         for rule in rules:
             context = Context(
-                case=case, environment=environment, rerun=rerun, thresholds=values[rule.id], cases=tuple(cases)
+                case=case,
+                environment=environment,
+                rerun=rerun,
+                thresholds=values[rule.id],
+                cases=tuple(cases),
+                devices=tuple(devices),
             )
             verdict = run_rule(rule, context)
             records.append(_record(rule, case, verdict, values[rule.id]))

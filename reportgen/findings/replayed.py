@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from reportgen.analysis.model import CaseAnalysis
     from reportgen.analysis.replay.case_replay import CaseReplay
+    from reportgen.analysis.replay.changes import Change
     from reportgen.findings.model import Finding
     from reportgen.findings.rule import Draft
 
@@ -31,8 +32,8 @@ MOST_PAIRED = 8
 def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | None) -> Draft:
     """Put the replayed gain in place of the draft's bound, where the replay reproduces the measured step.
 
-    Of a fix whose change is a limit only the upper bound is certain: there the gain stays one by the roofline. A
-    replayed gain of 0 is an answer: the fix takes away what nobody waits for.
+    Of a fix whose change is a limit only the upper bound is certain: there the gain is one by the roofline, or a bound
+    where the limit is not an operator's. A replayed gain of 0 is an answer: the fix takes away what nobody waits for.
     """
     step_us = case.step_us
     bound, change = draft.gain, draft.change
@@ -47,16 +48,17 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
     low_us, middle_us, high_us = (min(max(us, 0.0), step_us) for us in replay.gain_us(change))
     least_us = 0.0 if change.is_limit else low_us
     less = f", {fmt.spread(least_us, high_us)} less" if high_us - least_us > WIDE_SHARE * step_us else ""
-    text = f"replayed with the fix made, the step takes {fmt.step_time(step_us - middle_us)}{less}"
+    made = "the most that the fix can do" if change.is_limit else "the fix made"
+    text = f"replayed with {made}, the step takes {fmt.step_time(step_us - middle_us)}{less}"
     if middle_us < NOTHING_SHARE * step_us:
-        text = f"replayed with the fix made, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
+        text = f"replayed with {made}, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
     gain = msgspec.structs.replace(
         bound,
         at_most_us_per_step=high_us,
         at_least_us_per_step=least_us,
         share_of_step=middle_us / step_us,
         step_after_us=step_us - middle_us,
-        method="roofline" if change.is_limit else "replay",
+        method=_method(change),
     )
     return dataclasses.replace(
         draft,
@@ -64,6 +66,12 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
         evidence=(*draft.evidence, Evidence(text=text, value=step_us - middle_us, unit="us")),
         confidence="medium" if draft.confidence == "low" and not change.is_limit else draft.confidence,
     )
+
+
+def _method(change: Change) -> Literal["replay", "roofline", "bound"]:
+    if not change.is_limit:
+        return "replay"
+    return "roofline" if change.operators else "bound"
 
 
 def with_exclusions(findings: Sequence[Finding], replays: Mapping[str, CaseReplay]) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ from typing import Literal
 from reportgen.analysis.model import CaseAnalysis, Source, Where
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.model import Confidence, Evidence, Gain, Severity, Statement
-from reportgen.recording import Environment
+from reportgen.recording import Ceilings, Device, Environment
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,13 @@ class Context:
     thresholds: Mapping[str, float]
     # All cases of the report, this one included: for what only shows side by side.
     cases: tuple[CaseAnalysis, ...] = ()
+    # What they ran on, with the ceilings that operators are held against.
+    devices: tuple[Device, ...] = ()
+
+    def ceilings(self) -> Ceilings:
+        """Return what the case's device reaches; empty where that is not known."""
+        named = [device for device in self.devices if self.case.device in (f"cuda:{device.index}", None)]
+        return named[0].ceilings if len(named) == 1 else Ceilings()
 
     def check_command(self) -> str:
         """Return the command that shows whether a change to this case helped."""

@@ -59,26 +59,24 @@ def factors(row: Operator) -> list[int]:
     return found[-2:] if len(found) >= 2 else []
 
 
-def misaligned_strides(row: Operator) -> tuple[str, ...]:
-    """Name the matrices of a product whose leading stride is not a multiple of 16 bytes: "A", "B", "output".
+def misaligned_strides(row: Operator) -> dict[str, int]:
+    """Return the leading stride, in elements, of each matrix of a product for which it is no multiple of 16 bytes.
 
-    The leading stride is that between rows, or between columns of a matrix stored by columns; of a matrix of one row or
-    column there is none. Where strides were not recorded nothing is named.
+    The matrices are "A", "B" and "output". The leading stride is that between rows, or between columns of a matrix
+    stored by columns; of a matrix of one row or column there is none. Where strides were not recorded it is empty.
     """
     positions = factors(row)
     types, strides, shapes = row.input_types or (), row.input_strides or (), row.input_shapes or ()
     if len(positions) < 2 or positions[-1] >= min(len(types), len(strides)):
-        return ()
+        return {}
     item = ITEM_BYTES.get(types[positions[0]], 0)
-    named = [
-        name
+    leading = {
+        name: _leading(shapes[index][-2:], strides[index][-2:]) or 0
         for name, index in zip(("A", "B"), positions, strict=True)
-        if (_leading(shapes[index][-2:], strides[index][-2:]) or 0) * item % ALIGNMENT_BYTES
-    ]
+    }
     rows, columns = shapes[positions[0]][-2], shapes[positions[1]][-1]
-    if rows > 1 and columns * item % ALIGNMENT_BYTES:
-        named.append("output")
-    return tuple(named)
+    leading["output"] = columns if rows > 1 else 0
+    return {name: stride for name, stride in leading.items() if stride * item % ALIGNMENT_BYTES}
 
 
 def _leading(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:

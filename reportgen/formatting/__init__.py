@@ -7,7 +7,16 @@ decimal that names the float, so 9.995 reads 10.0, as a reader would round it. W
 """
 
 from reportgen.formatting.columns import Column, column, hidden_digits, size_column, time_column
-from reportgen.formatting.names import NAMELESS, code_place, legible, operator_name, shapes, shorten
+from reportgen.formatting.names import (
+    NAMELESS,
+    code_place,
+    data_types,
+    legible,
+    operator_name,
+    shapes,
+    shorten,
+    strides,
+)
 from reportgen.formatting.numbers import (
     MAX_DECIMALS,
     MINUS,
@@ -64,6 +73,7 @@ __all__ = [
     "code_place",
     "column",
     "count",
+    "data_types",
     "date",
     "duration",
     "duration_of",
@@ -91,6 +101,7 @@ __all__ = [
     "spread",
     "step_time",
     "step_unit",
+    "strides",
     "time_column",
     "time_unit",
     "times",

@@ -17,6 +17,13 @@ _JOINERS = "\u200c\u200d"  # part of words in some scripts, and of emoji
 _PRODUCTS = frozenset({"mm", "bmm", "addmm", "baddbmm", "addbmm", "matmul", "linear", "_scaled_mm"})
 _NO_TENSOR = frozenset({"", "Scalar", "ScalarList"})
 
+# How torch writes its types in traces, and what they are called in Python.
+_TYPES = {
+    "float": "float32", "double": "float64", "c10::Half": "float16", "c10::BFloat16": "bfloat16", "long int": "int64",
+    "long": "int64", "long long": "int64", "int": "int32", "short int": "int16", "short": "int16",
+    "signed char": "int8", "unsigned char": "uint8",
+}  # fmt: skip
+
 
 def legible(text: str, limit: int | None = None) -> str:
     """Make any text safe to print on one line: control and direction characters as escapes, lone surrogates replaced.
@@ -87,6 +94,23 @@ def shapes(
     if limit is not None and len(texts) > limit:
         texts = [*texts[: limit - 1], f"{len(texts) - limit + 1} more"]
     return ", ".join(texts)
+
+
+def data_types(input_types: Sequence[str] | None) -> str:
+    """Write the types of an operator's tensors, equal ones in a row once: "bfloat16", "float32, bfloat16"."""
+    names: list[str] = []
+    for kind in input_types or ():
+        name = _TYPES.get(kind, legible(kind, 24).removeprefix("c10::"))
+        if kind not in _NO_TENSOR and names[-1:] != [name]:
+            names.append(name)
+    return ", ".join(names) or NOT_RECORDED
+
+
+def strides(input_strides: Sequence[Sequence[int]] | None) -> str:
+    """Write the strides of an operator's tensors: "strides 1×4096 · 1024×1"."""
+    if input_strides is None:
+        return NOT_RECORDED
+    return f"strides {' · '.join(TIMES.join(map(str, stride)) for stride in input_strides if stride)}"
 
 
 def code_place(function: str, file: str, line: int, line_kind: str) -> str:

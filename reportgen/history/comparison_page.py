@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from reportgen import formatting as fmt
 from reportgen.history import wording
-from reportgen.history.model import CaseDifference, Moved, MovedKind, ReportDifference, Side
+from reportgen.history.model import Basis, CaseDifference, Moved, MovedKind, ReportDifference, Side
 from reportgen.history.quantities import BY_NAME
-from reportgen.history.text import calls_text, faults
+from reportgen.history.text import calls_text, faults, shows_host
 from reportgen.report import templating
 from reportgen.report.pdf import print_markup
 from reportgen.report.view import tables
@@ -109,8 +109,13 @@ def _sides(difference: ReportDifference) -> Table:
 
 def _case(case: CaseDifference, medium: Medium) -> CaseSection:
     most = _MOST_PRINTED if medium.is_print else medium.small_rows
-    kinds = [kind for kind in _KIND_WORDS if any(row.kind == kind for row in case.moved)]
-    moved = [_moved(kind, case, most, medium) for kind in kinds]
+    bases: tuple[Basis, ...] = (case.moved_basis, "host") if shows_host(case) else (case.moved_basis,)
+    moved = [
+        _moved(kind, basis, case, most, medium)
+        for basis in bases
+        for kind in _KIND_WORDS
+        if any(row.kind == kind and row.basis == basis for row in case.moved)
+    ]
     return CaseSection(
         name=case.name,
         verdict=wording.VERDICT_WORDS[case.verdict],
@@ -149,15 +154,17 @@ def _figures(case: CaseDifference) -> Table:
     )
 
 
-def _moved(kind: MovedKind, case: CaseDifference, most: int, medium: Medium) -> Table:
-    rows = [row for row in case.moved if row.kind == kind][:most]
-    befores, afters = tables.times([row.base_us for row in rows]), tables.times([row.new_us for row in rows])
+def _moved(kind: MovedKind, basis: Basis, case: CaseDifference, most: int, medium: Medium) -> Table:
+    rows = [row for row in case.moved if row.kind == kind and row.basis == basis][:most]
+    unit, _ = fmt.time_unit(max(max(row.base_us or 0.0, row.new_us or 0.0) for row in rows))
+    befores = tables.times([row.base_us for row in rows], unit=unit)
+    afters = tables.times([row.new_us for row in rows], unit=unit)
     return Table(
-        caption=f"{_KIND_WORDS[kind]}: what moved in {case.name}, {case.moved_basis} time per step",
+        caption=f"{_KIND_WORDS[kind]}: what moved in {case.name}, {basis} time per step",
         columns=columns(
             (_KIND_WORDS[kind], 46, False),
-            ("Base", 12, True),
-            ("New", 12, True),
+            (f"Base, {unit}", 12, True),
+            (f"New, {unit}", 12, True),
             ("Change", 12, True),
             ("Calls", 18, False),
         ),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.findings.rules import RULES
 from reportgen.history import wording
 from reportgen.history.comparability import series_key
 from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, crowding, step_time
@@ -15,8 +17,12 @@ from reportgen.report.model import Report
 
 # Nights that are looked back at.
 HORIZON = 120
-# Before a finding counts as new it was absent from so many nights; before it counts as gone it was in so many.
-_FINDING_NIGHTS = 3
+# A finding at its threshold comes and goes by itself. It is new where it was in none of the nights before, at least so
+# many; it is gone after so many nights without it, where before them it was in each since it came, at least so many.
+_NIGHTS_BEFORE_NEW = 5
+_NIGHTS_GONE = 3
+_NIGHTS_STEADY = 3
+_TIMELINE_RULES = frozenset(rule.id for rule in RULES if rule.checklist_step == 2)
 _FINDING_HORIZON = 30
 
 
@@ -30,7 +36,7 @@ def judge_case(history: History, night_id: int, report: Report, case: CaseAnalys
             found.append(_judge_quantity(quantity, points))
     if (reason := crowding(case)) is not None:
         found.append(_not_judged(step_time(case), reason))
-    return found + _judge_findings(history, night_id, key, report)
+    return found + _judge_findings(history, night_id, key, report, case)
 
 
 def _not_judged(step_us: float | None, reason: str) -> Judgement:
@@ -84,25 +90,60 @@ def _beside(before: SeriesPoint, since: SeriesPoint) -> str:
     return f" ({', '.join(also)})" if also else ""
 
 
-def _judge_findings(history: History, night_id: int, key: str, report: Report) -> list[Judgement]:
-    """A finding is new or gone where every measurement of the night agrees, and enough nights before it do."""
+def _judge_findings(history: History, night_id: int, key: str, report: Report, case: CaseAnalysis) -> list[Judgement]:
+    """Return which findings are new and which are gone; of the timeline only among nights that could time a step."""
     nights = history.fingerprints(key, _FINDING_HORIZON + 1, night_id)
-    if len(nights) <= _FINDING_NIGHTS or nights[-1][0] != night_id:
-        return []
-    titles = {finding.fingerprint: finding.title for finding in report.findings if finding.severity != "info"}
-    tonight, earlier = nights[-1][1], [set().union(*measured) for _, measured in nights[:-1]]
-    known: set[str] = set().union(*earlier)
-    new = set.intersection(*tonight) - known
-    found = [
-        Judgement(f"finding:{print_}", "new", None, None, None, None, titles[print_])
-        for print_ in titles
-        if print_ in new
-    ]
-    steady = set.intersection(*earlier[-_FINDING_NIGHTS:])
-    gone = sorted(steady - set().union(*tonight))
+    timed = {point.night_id for point in history.series(key, "step_time", HORIZON, night_id)}
+    everywhere = _came_and_went(nights, night_id)
+    in_time = _came_and_went([night for night in nights if night[0] in timed], night_id)
+    new, gone = (
+        {name for name in everywhere[part] if not _is_of_timeline(name)} | set(filter(_is_of_timeline, in_time[part]))
+        for part in (0, 1)
+    )
+    titles = {row.fingerprint: row.title for row in report.findings if row.severity != "info" and row.case == case.name}
     shown = history.faults(key, gone)
-    return found + [
-        Judgement(f"finding:{print_}", "gone", None, None, None, None, shown[print_])
-        for print_ in gone
-        if print_ in shown
+    return [
+        *(_of_finding(name, "new", title) for name, title in titles.items() if name in new),
+        *(
+            _of_finding(name, "gone", shown[name])
+            for name in sorted(gone)
+            if name in shown and _was_looked_for(name, report, case)
+        ),
     ]
+
+
+def _came_and_went(nights: Sequence[tuple[int, list[set[str]]]], night_id: int) -> tuple[set[str], set[str]]:
+    """Return which findings are new on the last of `nights`, in each of its measurements, and which are gone."""
+    if not nights or nights[-1][0] != night_id:
+        return set(), set()
+    found = [set().union(*measured) for _, measured in nights]
+    known: set[str] = set().union(*found[:-1])
+    new = set.intersection(*nights[-1][1]) - known if len(found) > _NIGHTS_BEFORE_NEW else set()
+    return new, {name for name in known if _has_gone(name, found)}
+
+
+def _has_gone(name: str, nights: Sequence[set[str]]) -> bool:
+    before, since = nights[:-_NIGHTS_GONE], nights[-_NIGHTS_GONE:]
+    first = next((number for number, found in enumerate(before) if name in found), len(before))
+    steady = len(before) - first >= _NIGHTS_STEADY and all(name in found for found in before[first:])
+    return steady and not any(name in found for found in since)
+
+
+def _was_looked_for(fingerprint: str, report: Report, case: CaseAnalysis) -> bool:
+    """Tell whether the rule could decide tonight: "not evaluated" and "failed" are not "nothing found"."""
+    rule = _rule_of(fingerprint)
+    outcomes = [row.outcome for row in report.rules if row.id == rule and row.case == case.name]
+    return not {"not-evaluated", "failed"} & set(outcomes)
+
+
+def _rule_of(fingerprint: str) -> str:
+    return fingerprint.partition("/")[0]
+
+
+def _is_of_timeline(fingerprint: str) -> bool:
+    """Tell whether a finding rests on what the host's time went into, which others who have the cores disturb."""
+    return _rule_of(fingerprint) in _TIMELINE_RULES
+
+
+def _of_finding(name: str, verdict: Literal["new", "gone"], title: str) -> Judgement:
+    return Judgement(f"finding:{name}", verdict, None, None, None, None, title)

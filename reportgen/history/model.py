@@ -14,6 +14,7 @@ SCHEMA_VERSION = "1.0"
 # "changed": different, and neither better nor worse by itself. "unchanged": equal as far as it is ever equal.
 Verdict = Literal["worse", "better", "changed", "within-noise", "unchanged", "not-comparable"]
 MovedKind = Literal["operator", "shape", "kernel", "function"]
+Basis = Literal["device", "host"]
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +53,8 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     new_us: float | None
     base_calls: float | None = None
     new_calls: float | None = None
+    # Whose time it is; of the host, that of the detail pass, which the profiler makes longer on both sides.
+    basis: Basis = "device"
 
     @property
     def change_us(self) -> float:
@@ -67,8 +70,8 @@ class CaseDifference(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
-    # "device" or "host": whose time `moved` is in.
-    moved_basis: Literal["device", "host"] = "device"
+    # "device" or "host": whose time counts first. Where that is the device, `moved` holds the host's behind it.
+    moved_basis: Basis = "device"
     moved: tuple[Moved, ...] = ()
 
 

@@ -84,16 +84,16 @@ def step_time(case: CaseAnalysis) -> float | None:
     times = _unprofiled(case)
     if case.timing is None or times is None:
         return case.timing.step_us if case.timing and case.timing.basis == "unprofiled" else None
-    undisturbed = _undisturbed(times)
-    return statistics.median(undisturbed) if len(undisturbed) >= FEWEST_STEPS else case.timing.step_us
+    left_alone = undisturbed(times)
+    return statistics.median(left_alone) if len(left_alone) >= FEWEST_STEPS else case.timing.step_us
 
 
 def crowding(case: CaseAnalysis) -> str | None:
     """Return in words that others had the cores in so many steps that those left tell no step time, else None."""
     times = _unprofiled(case)
-    if times is None or (num := len(_undisturbed(times))) >= min(FEWEST_STEPS, times.num_samples):
+    if times is None or (num := len(undisturbed(times))) >= min(FEWEST_STEPS, times.num_samples):
         return None
-    return f"others had the cores: {num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed"
+    return f"others had the cores ({num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed)"
 
 
 def _unprofiled(case: CaseAnalysis) -> StepTimes | None:
@@ -105,7 +105,8 @@ def _unprofiled(case: CaseAnalysis) -> StepTimes | None:
     return times if times is not None and len(times.starved_us) == times.num_samples else None
 
 
-def _undisturbed(times: StepTimes) -> list[float]:
+def undisturbed(times: StepTimes) -> list[float]:
+    """Return the samples of `times`, in µs, whose threads had their cores; `times` must say how long each waited."""
     return [
         us for us, away_us in zip(times.samples_us, times.starved_us, strict=True) if away_us <= UNDISTURBED_SHARE * us
     ]

@@ -36,7 +36,10 @@ class Change(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the last night of a series says. `base` is the level before it or before the change."""
+    """What the last night of a series says. `base` is the level before it or before the change.
+
+    `needs_nights` is one more than `noise.MOST_NIGHTS` where so many do not tell what there seems to be.
+    """
 
     verdict: Verdict
     base: float | None
@@ -124,7 +127,7 @@ def _needs(base: Sequence[float], new: float) -> int | None:
     if abs(effect) < max(_SUSPICIOUS * deviation, _SMALLEST_STEP_CHANGE):
         return None
     needed = noise.nights_needed(effect, deviation, len(logs), len(logs) - 1)
-    return max(needed, FEWEST_NIGHTS) if needed else None
+    return max(needed, FEWEST_NIGHTS) if needed else noise.MOST_NIGHTS + 1
 
 
 def night_value(values: Sequence[float], base: float | None, quantity: Quantity) -> float:

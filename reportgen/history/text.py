@@ -59,6 +59,8 @@ def _case_text(case: CaseDifference) -> list[str]:
     lines += [f"  {fmt.sentence_start(BY_NAME[row.quantity].label)}: {wording.reason(row)}."
               for row in case.differences if row.needs_nights]  # fmt: skip
     lines += [f"  {_moved_text(row)}" for row in first_moved(case)]
+    if shows_host(case):
+        lines += [f"  {_moved_text(row)} on the host" for row in host_moved(case)]
     return [*lines, ""]
 
 
@@ -78,7 +80,20 @@ def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def first_moved(case: CaseDifference) -> list[Moved]:
     """Return the operators that moved most; they name kernels and shapes in the full table."""
-    return [row for row in case.moved if row.kind == "operator"][:_MOST_MOVED]
+    return [row for row in case.moved if row.kind == "operator" and row.basis == case.moved_basis][:_MOST_MOVED]
+
+
+def host_moved(case: CaseDifference) -> list[Moved]:
+    """Return the operators and functions whose host time moved most: where a longer step may come from."""
+    rows = [row for row in case.moved if row.kind in ("operator", "function") and row.basis == "host"]
+    return sorted(rows, key=lambda row: -abs(row.change_us))[:_MOST_MOVED]
+
+
+def shows_host(case: CaseDifference) -> bool:
+    """Tell whether host times are worth showing beside the device's: where the step got longer or shorter."""
+    return case.moved_basis == "device" and any(
+        row.quantity == "step_time" and row.verdict in ("worse", "better") for row in case.differences
+    )
 
 
 def _moved_text(row: Moved) -> str:
@@ -129,25 +144,47 @@ def render_markdown(difference: ReportDifference) -> str:
         lines += [f"Also different: {_escaped(fmt.listing(difference.also))}.", ""]
     lines += ["| case | figure | base | new | change | verdict |", "| --- | --- | ---: | ---: | ---: | --- |"]
     for case in difference.cases:
-        for row in wording.shown(case):
-            quantity = BY_NAME[row.quantity]
-            cells = (case.name, quantity.label, quantity.text(row.base), quantity.text(row.new))
-            verdict = wording.VERDICT_WORDS[row.verdict]
-            lines.append(f"| {' | '.join(map(_escaped, (*cells, wording.percent(row.change), verdict)))} |")
+        lines += _rows_markdown(case)
     for case in difference.cases:
         lines += _moved_markdown(case)
-    rows = faults(difference)
-    lines += ["", *(f"- {_STATES[row.state]}: {_escaped(row.title + gain_text(row))}" for row in rows)] if rows else []
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _findings_markdown(faults(difference))) + "\n"
+
+
+def _rows_markdown(case: CaseDifference) -> list[str]:
+    """Return a row for each figure that is another, and one for all that are not: a reviewer looks for what changed."""
+    rows = []
+    shown = wording.shown(case)
+    same = [BY_NAME[row.quantity].label for row in shown if row.verdict == "unchanged"]
+    for row in shown:
+        if row.verdict != "unchanged":
+            quantity = BY_NAME[row.quantity]
+            cells = (case.name, quantity.label, quantity.text(row.base), quantity.text(row.new))
+            rows.append((*cells, wording.percent(row.change), wording.VERDICT_WORDS[row.verdict]))
+    if same:
+        which = f"all {len(same)} figures" if len(same) == len(shown) else fmt.listing(same)
+        rows.append((case.name, which, "", "", "", wording.VERDICT_WORDS["unchanged"]))
+    return [f"| {' | '.join(map(_escaped, cells))} |" for cells in rows]
+
+
+def _findings_markdown(rows: Sequence[FindingDifference]) -> list[str]:
+    if not rows:
+        return []
+    told = [f"- {_STATES[row.state]}: {_escaped(row.title + gain_text(row))}" for row in rows if row.state != "still"]
+    still = len(rows) - len(told)
+    told += [f"- {fmt.plural(still, 'finding')} still there"] if still else []
+    return ["", "Findings:", "", *told]
 
 
 def _moved_markdown(case: CaseDifference) -> list[str]:
-    rows = first_moved(case)
-    if not rows:
-        return []
-    basis = "device" if case.moved_basis == "device" else "host"
-    lines = ["", f"What moved in {_escaped(case.name)} ({basis} time per step):", ""]
-    return [*lines, *(f"- {wording.signed_time(row.change_us)} `{_code(row)}` ({calls_text(row)})" for row in rows)]
+    told = [(case.moved_basis, first_moved(case))]
+    if shows_host(case):
+        told.append(("host", host_moved(case)))
+    lines = []
+    for basis, rows in told:
+        if rows:
+            lines += ["", f"What moved in {_escaped(case.name)} ({basis} time per step):", ""]
+            lines += [f"- {wording.signed_time(row.change_us)} `{_code(row)}` ({calls_text(row)})" for row in rows]
+    return lines
 
 
 def _code(row: Moved) -> str:

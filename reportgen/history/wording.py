@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
+from reportgen.history import noise
 from reportgen.history.model import CaseDifference, Difference, Moved, ReportDifference, Verdict
 from reportgen.history.quantities import BY_NAME, Quantity
 
@@ -67,7 +68,11 @@ def moved_by(quantity: Quantity, base: float, new: float) -> str:
 
 def needs(nights: int | None) -> str:
     """Return ", needs 4 nights to be told from noise", or nothing."""
-    return "" if nights is None else f", needs {fmt.plural(nights, 'night')} to be told from noise"
+    if nights is None:
+        return ""
+    if nights > noise.MOST_NIGHTS:
+        return f", needs more than {fmt.plural(noise.MOST_NIGHTS, 'night')}, or more --repeats, to be told from noise"
+    return f", needs {fmt.plural(nights, 'night')} to be told from noise"
 
 
 def short(commit: str | None) -> str:

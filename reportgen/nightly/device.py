@@ -80,8 +80,11 @@ def _holder(file: TextIO) -> str:
 
 def quiet_device(
     device: str, *, wait_s: float, sleep: Callable[[float], None], say: Callable[[str], None]
-) -> str | None:
-    """Wait up to `wait_s` for other processes to leave the device; return what is to be noted about it then."""
+) -> tuple[str | None, float]:
+    """Wait up to `wait_s` for other processes to leave the device.
+
+    Returns what is to be noted about it then, and what is left of the wait, in seconds.
+    """
     waited = 0.0
     while (busy := _busy(device)) and waited < wait_s:
         if waited == 0.0:
@@ -89,7 +92,7 @@ def quiet_device(
         sleep(_POLL_S)
         waited += _POLL_S
     notes = [note for note in (busy, _held_clock(device)) if note]
-    return "; ".join(notes) or None
+    return "; ".join(notes) or None, max(wait_s - waited, 0.0)
 
 
 def _busy(device: str) -> str | None:

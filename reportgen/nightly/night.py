@@ -39,6 +39,8 @@ class NightOptions:
     wishes: Wishes
     store: str | None = None
     gates: tuple[str, ...] = ()
+    # How often each workload is measured: a night's step time is the mean, which moves less from night to night.
+    repeats: int = 1
     notify: str | None = None
     wait_s: float = 600.0
     trace_days: int = 14
@@ -89,6 +91,8 @@ class _Night:
         self._failures: list[str] = []
         self._remarks: list[str] = []
         self._id = 0
+        # What is left of the wait for other processes: a device that is never free must not cost it a workload.
+        self._wait_s = options.wait_s
 
     def run(self) -> tuple[NightSummary, list[str]]:
         self._close_interrupted()
@@ -126,8 +130,8 @@ class _Night:
         return self._judge(workload, written)
 
     def _look_at_device(self) -> None:
-        remark = device.quiet_device(
-            self._options.run.device, wait_s=self._options.wait_s, sleep=self._world.sleep, say=self._say
+        remark, self._wait_s = device.quiet_device(
+            self._options.run.device, wait_s=self._wait_s, sleep=self._world.sleep, say=self._say
         )
         if remark and remark not in self._remarks:
             self._remarks.append(remark)
@@ -142,9 +146,11 @@ class _Night:
         report = written.report
         folder = self._folder(written)
         numbers = self._history.add_report(self._id, report, folder=folder)
+        for repeat in range(1, self._options.repeats):
+            self._measure_again(workload, repeat, self._options.run.cases)
         judged = self._judgements(written)
         suspects = [name for name, rows in judged.items() if any(_is_suspicious(row) for row in rows)]
-        again = bool(suspects) and self._measure_again(workload, suspects)
+        again = bool(suspects) and self._confirm(workload, suspects)
         if again:
             judged |= self._judgements(written)
         for name, rows in judged.items():
@@ -172,22 +178,25 @@ class _Night:
         done = [case for case in report.cases if case.outcome == "done"]
         return {case.name: judge_case(self._history, self._id, report, case) for case in done}
 
-    def _measure_again(self, workload: Path, cases: Sequence[str]) -> bool:
+    def _confirm(self, workload: Path, cases: Sequence[str]) -> bool:
         """Measure the cases that look worse once more; tell whether that worked."""
         self._say(f"measuring {', '.join(cases)} again: {'it looks' if len(cases) == 1 else 'they look'} worse")
-        run = dataclasses.replace(self._options.run, cases=tuple(cases), alternatives=())
+        return self._measure_again(workload, self._options.repeats, tuple(cases))
+
+    def _measure_again(self, workload: Path, repeat: int, cases: tuple[str, ...]) -> bool:
+        run = dataclasses.replace(self._options.run, cases=cases, alternatives=())
         try:
             written = self._world.measure(workload, run, self._options.wishes)
         except ReportgenError as error:
             self._failures.append(f"{workload.stem}, measured again: {error}")
             return False
-        self._history.add_report(self._id, written.report, repeat=1, folder=self._folder(written))
+        self._history.add_report(self._id, written.report, repeat=repeat, folder=self._folder(written))
         return True
 
     def _write_pages(self) -> None:
         since = iso(self._started - timedelta(days=_TREND_DAYS))
         for name, content in (
-            (INDEX_NAME, render_index(self._history)),
+            (INDEX_NAME, render_index(self._history, self._parent)),
             (TREND_NAME, render_trend(self._history, since)),
         ):
             temporary = self._parent / f".{name}.{os.getpid()}.partial"

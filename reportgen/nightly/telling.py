@@ -10,11 +10,11 @@ from reportgen.history import wording
 from reportgen.history.comparability import series_key
 from reportgen.history.compare import compare_reports, read_report
 from reportgen.history.comparison_files import write_comparison
-from reportgen.history.model import ReportDifference
+from reportgen.history.model import Moved, ReportDifference
 from reportgen.history.spread import known_spreads
 from reportgen.history.store import History
 from reportgen.history.store.rows import Judgement
-from reportgen.history.text import calls_text, first_moved
+from reportgen.history.text import calls_text, first_moved, host_moved
 from reportgen.nightly.summary import Told
 from reportgen.report.model import Report
 
@@ -64,23 +64,30 @@ def tell(
                         base=row.base,
                         value=row.value,
                         rule=rules.get(row.subject.removeprefix(_FINDING)),
-                        moved=() if row.subject.startswith(_FINDING) else moved.get(case, ()),
+                        moved=()
+                        if row.subject.startswith(_FINDING)
+                        else moved.get((case, row.subject == "step_time"), ()),
                     )
                 )
     order = ("worse", "new", "better", "gone", "changed")
     return tuple(sorted(found, key=lambda row: order.index(row.verdict)))
 
 
-def _moved(difference: ReportDifference | None) -> dict[str, tuple[str, ...]]:
-    if difference is None:
-        return {}
-    return {
-        case.name: tuple(
-            f"{wording.signed_time(row.change_us)} {wording.moved_name(row, 60)} ({calls_text(row)})"
-            for row in first_moved(case)[:_MOST_MOVED]
-        )
-        for case in difference.cases
-    }
+def _moved(difference: ReportDifference | None) -> dict[tuple[str, bool], tuple[str, ...]]:
+    """Return what moved most by case, and by whether it is to explain a step time: then also on the host."""
+    found = {}
+    for case in difference.cases if difference else ():
+        on_device, on_host = _lines(first_moved(case)), _lines(host_moved(case))
+        found[case.name, False] = on_device
+        found[case.name, True] = on_device or on_host
+    return found
+
+
+def _lines(rows: Sequence[Moved]) -> tuple[str, ...]:
+    return tuple(
+        f"{wording.signed_time(row.change_us)} {wording.moved_name(row, 60)} ({calls_text(row)})"
+        for row in rows[:_MOST_MOVED]
+    )
 
 
 def waiting(judged: Mapping[str, Sequence[Judgement]]) -> tuple[str, ...]:

@@ -80,14 +80,22 @@ def _saying_what_is_kept(places: Sequence[Path]) -> Iterator[None]:
 def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
 
-    A script that fails is one of the failures. Raises `UsageError` where no step of it was seen.
+    A script that fails is one of the failures. Of several ranks of one job the first alone writes documents, of itself;
+    the others only record. Raises `UsageError` where no step of it was seen.
     """
     from reportgen.runner.exec_script import run_script
 
     check_thresholds(wishes)
     _require_torch("running a script")
     run = run_script(request)
-    written = _report_recording(Recording.open(run.recording), run.recording.parent, wishes)
+    recording = Recording.open(run.recording)
+    rank = recording.manifest.cases[0].parameters.get("rank") or 0
+    if rank:
+        wishes = dataclasses.replace(wishes, formats=(), pdf_required=False)
+    written = _report_recording(recording, run.recording.parent, wishes)
+    if rank:
+        remark = f"rank {rank} is recorded; rank 0 has the report; for this one's: reportgen render {run.recording}"
+        written = dataclasses.replace(written, remarks=(*written.remarks, remark), is_summarized=False)
     failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
     return dataclasses.replace(written, failures=(*written.failures, *failed))
 

@@ -49,13 +49,17 @@ class Wishes:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Written:
-    """What a command leaves: the report, its files, what failed and what else is to be said, a line each."""
+    """What a command leaves: the report, its files, what failed and what else is to be said, a line each.
+
+    Of several ranks of one job only the first shows a summary.
+    """
 
     report: Report
     folder: Path
     paths: tuple[Path, ...]
     failures: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    is_summarized: bool = True
 
 
 def stages(wishes: Wishes) -> Callable[[str], None]:

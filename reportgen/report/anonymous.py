@@ -43,7 +43,12 @@ def anonymous_step(export: StepExport, environment: Environment) -> StepExport:
             track,
             name=clean(track.name),
             slices=tuple(
-                dataclasses.replace(piece, name=clean(piece.name), args=_rebuilt(piece.args, clean))
+                dataclasses.replace(
+                    piece,
+                    name=clean(piece.name),
+                    operator=_rebuilt(piece.operator, clean),
+                    source=_rebuilt(piece.source, clean),
+                )
                 for piece in track.slices
             ),
         )

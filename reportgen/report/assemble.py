@@ -104,6 +104,13 @@ def _judged(
     only_rules: Sequence[str],
 ) -> Report:
     replays = {result.analysis.name: result.replay for result in analyzed if result.replay is not None}
-    findings, rules = evaluate(report.cases, report.environment, rerun=rerun, thresholds=thresholds, replays=replays)
+    findings, rules = evaluate(
+        report.cases,
+        report.environment,
+        rerun=rerun,
+        thresholds=thresholds,
+        replays=replays,
+        devices=report.devices,
+    )
     fixes = order_fixes(report.cases, findings, replays, only=only_rules)
     return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)

@@ -35,7 +35,7 @@ def write_documents(
 
     drawings = draw(report) if {"html", "pdf"} & set(formats) else None
     if "html" in formats:
-        write("report.html", render_html(report, drawings).encode("utf-8"))
+        write("report.html", render_html(report, drawings, step_exports).encode("utf-8"))
     if "json" in formats:
         write("report.json", encode_report(report))
     for export, name in zip(step_exports, _step_names(report, step_exports), strict=True):

@@ -15,19 +15,34 @@ from reportgen.report.view.medium import SCREEN
 from reportgen.resources import resource_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.analysis.step_export import StepExport
     from reportgen.report.model import Report
 
+_SCRIPTS = ("window.js", "timeline.js", "curve.js", "search.js", "report.js")
 
-def render_html(report: Report, drawings: Drawings | None = None) -> str:
-    """Return `report` as one HTML page; `drawings` are its charts where they were drawn already."""
-    script = (resource_folder("templates") / "report.js").read_text(encoding="utf-8")
+
+def render_html(report: Report, drawings: Drawings | None = None, steps: Sequence[StepExport] = ()) -> str:
+    """Return `report` as one HTML page.
+
+    `drawings` are its charts where they were drawn already, `steps` the step of each case whose events are known.
+    """
+    script = _script()
     return templating.render(
         "screen.html.j2",
-        document=view(report, drawings if drawings is not None else draw(report), SCREEN),
-        styles=Markup(templating.stylesheet("shared.css", "screen.css")),
+        document=view(report, drawings if drawings is not None else draw(report), SCREEN, steps),
+        styles=Markup(templating.stylesheet("shared.css", "screen.css", "explore.css")),
         script=Markup(script),
         policy=_policy(script),
     )
+
+
+def _script() -> str:
+    """Return the files of the page's script as one function, in the order in which each needs the one before."""
+    folder = resource_folder("templates")
+    files = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{files}}})();\n'
 
 
 def _policy(script: str) -> str:

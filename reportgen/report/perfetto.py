@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from reportgen.report.step_places import places_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.analysis.model import Where
     from reportgen.analysis.step_export import Slice, StepExport, Track
     from reportgen.findings.model import Finding
 
@@ -47,7 +48,7 @@ def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ())
 def _events(export: StepExport, findings: Sequence[Finding]) -> Iterator[Event]:
     processes = {group: number for number, group in enumerate(_PROCESSES, start=1)}
     filled = {track.group for track in export.tracks}
-    shown = [finding for finding in findings if _places(export, finding)]
+    shown = [finding for finding in findings if places_of(export, finding)]
     for group, number in processes.items():
         if group not in filled and not (group == "findings" and shown):
             continue
@@ -72,7 +73,7 @@ def _track_events(track: Track, process: int, thread: int, flows: set[int]) -> I
     yield _metadata("thread_name", process, thread, name=track.name)
     yield _metadata("thread_sort_index", process, thread, sort_index=thread)
     for piece in track.slices:
-        yield _complete(piece.name, piece.start_us, piece.duration_us, process, thread, piece.args)
+        yield _complete(piece.name, piece.start_us, piece.duration_us, process, thread, _args(piece))
         if piece.flow in flows:
             yield _flow(piece, track, process, thread)
 
@@ -81,28 +82,28 @@ def _finding_events(export: StepExport, findings: Sequence[Finding], process: in
     """Paint each finding of the case on a track of its own, since places of two findings may overlap."""
     for thread, finding in enumerate(findings, start=len(export.tracks) + 1):
         yield _metadata("thread_name", process, thread, name=f"{finding.id}: {finding.title}")
-        for place in _places(export, finding):
-            start_us = max(place.start_us - export.origin_us, 0.0)
-            length_us = min(place.end_us - export.origin_us, export.duration_us) - start_us
-            yield _complete(finding.title, start_us, length_us, process, thread, {"do": finding.action})
-
-
-def _places(export: StepExport, finding: Finding) -> list[Where]:
-    """Return where in the step a finding about its case points to."""
-    if finding.case not in (None, export.case):
-        return []
-    end_us = export.origin_us + export.duration_us
-    return [
-        place
-        for place in finding.where
-        if place.trace == export.trace and place.end_us > export.origin_us and place.start_us < end_us
-    ]
+        for place in places_of(export, finding):
+            length_us = place.end_us - place.start_us
+            yield _complete(finding.title, place.start_us, length_us, process, thread, {"do": finding.action})
 
 
 def _complete(name: str, start_us: float, duration_us: float, process: int, thread: int, args: Event) -> Event:
     event: Event = {"ph": "X", "name": name, "ts": round(start_us, 3), "dur": round(duration_us, 3)}
     event |= {"pid": process, "tid": thread}
     return event | {"args": args} if args else event
+
+
+def _args(piece: Slice) -> Event:
+    """Return what the viewer shows beside a slice's name and times."""
+    args: Event = {}
+    if piece.operator is not None:
+        args["operator"] = piece.operator
+    if piece.shapes is not None:
+        args["shapes"] = piece.shapes
+    if piece.source is not None:
+        # The line is where the function begins, so it stands with the function, not as the place of the call.
+        args["in"] = f"{piece.source.function} ({piece.source.file}:{piece.source.line})"
+    return args
 
 
 def _flow(piece: Slice, track: Track, process: int, thread: int) -> Event:

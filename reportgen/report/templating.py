@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reportgen.report.inert import inert_json
 from reportgen.resources import font_path, resource_folder
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def environment() -> Environment:
     made.filters["prose"] = prose
     made.filters["breakable"] = breakable
     made.filters["data_uri"] = data_uri
+    made.filters["inert_json"] = inert_json
     return made
 
 

@@ -11,12 +11,15 @@ from reportgen.findings.model import Finding
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
+from reportgen.report.view.gains import step_before
 
 # From this share of the step on the device's own work is what limits it: what is left to wait is a fifth at most.
 DEVICE_BOUND_SHARE = 0.8
 # A cause that makes this share of the waiting names the limit.
 LEADING_SHARE_OF_WAITS = 0.6
 MOST_CASES = 2  # named in a sentence; more are counted
+# Copies or communication that are this share of the device's work are named: work of another kind limits the step.
+NAMED_SHARE_OF_WORK = 0.5
 
 _HOST_PARTS: frozenset[BudgetPart] = frozenset(
     {"launch", "launch-call", "input", "build", "stall", "sync", "allocator"}
@@ -150,10 +153,22 @@ def _busy(shown: Sequence[CaseAnalysis], *, alone: bool) -> str:
     return fmt.listing(
         [
             f"{fmt.share(min(1.0, (cases.work_us(case) or 0.0) / (cases.step_us(case) or 1.0)))} of "
-            f"{fmt.step_time(cases.step_us(case))}{_where(case, alone)}"
+            f"{fmt.step_time(cases.step_us(case))}{_of_it(case)}{_where(case, alone)}"
             for case in shown
         ]
     )
+
+
+def _of_it(case: CaseAnalysis) -> str:
+    """Name copies or communication where they are most of the work: "(23.8 ms of it copies)"."""
+    work_us = cases.work_us(case)
+    if not work_us or case.budget is None or case.device_kind != "device":
+        return ""
+    named = {"copy": "copies", "communication": "communication"}
+    for row in case.budget.parts:
+        if row.name in named and row.us_per_step >= NAMED_SHARE_OF_WORK * work_us:
+            return f" ({fmt.step_time(row.us_per_step)} of it {named[row.name]})"
+    return ""
 
 
 def _where(case: CaseAnalysis, alone: bool) -> str:
@@ -161,7 +176,7 @@ def _where(case: CaseAnalysis, alone: bool) -> str:
 
 
 def _work_of_step(case: CaseAnalysis) -> str:
-    return fmt.duration_of(cases.work_us(case), cases.step_us(case))
+    return f"{fmt.duration_of(cases.work_us(case), cases.step_us(case))}{_of_it(case)}"
 
 
 def _changes(report: Report, usable: Sequence[CaseAnalysis]) -> str:
@@ -212,6 +227,10 @@ def _methods(findings: Sequence[Finding]) -> str | None:
 
 
 def _no_gain(report: Report, usable: Sequence[CaseAnalysis]) -> str:
+    rare = next((f for f in cases.faults(report) if f.gain and f.gain.base == "mean-step"), None)
+    if rare is not None and rare.gain is not None:
+        before, after = step_before(report, rare), rare.gain.step_after_us
+        return f"No rule found time to gain but in single slow steps: {fmt.change(before, after)} in the mean at best."
     memory = next((f for f in cases.faults(report) if f.gain and f.gain.bytes), None)
     if memory is not None and memory.gain is not None:
         return f"One change takes {fmt.size(memory.gain.bytes)} off the peak; no rule found time to gain."

@@ -57,8 +57,7 @@ class ScriptSteps:
         self._looking.close()
         self._hooks.close()
         if self._session is not None:
-            ended_well = isinstance(error, SystemExit) and error.code in (None, 0)
-            self._session.__exit__(*((None, None, None) if ended_well else (kind, error, trace)))
+            self._session.__exit__(kind, error, trace)
         return False
 
     def on_call(self) -> None:

@@ -62,9 +62,9 @@ def convolutions() -> Step:
     model = torch.nn.Sequential(*layers).to(DEVICE, torch.float16)
     images = torch.randn(32, 256, 56, 56, device=DEVICE, dtype=torch.float16)
 
-    @torch.inference_mode()
     def run() -> object:
-        return model(images)
+        with torch.inference_mode():
+            return model(images)
 
     return Step(run, model=model)
 

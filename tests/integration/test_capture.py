@@ -17,8 +17,12 @@ NUM_STEPS = "160"
 
 
 def _run(folder, script, *start):
+    return _python(folder, *start, str(SCRIPTS / script), NUM_STEPS, str(folder))
+
+
+def _python(folder, *words):
     return subprocess.run(
-        [sys.executable, *start, str(SCRIPTS / script), NUM_STEPS, str(folder)],
+        [sys.executable, *words],
         cwd=folder,
         env=environment(OMP_NUM_THREADS="1"),
         capture_output=True,
@@ -58,6 +62,21 @@ def test_two_ranks_leave_two_recordings_and_one_report(tmp_path):
     assert path.parent == recordings[0].path.parent
     assert (report.cases[0].rank, report.cases[0].parameters["num_ranks"]) == (0, 2)
     assert "rank 0 of 2" in report.workload.description
+
+
+def test_exec_of_two_ranks_leaves_two_recordings_and_one_report(tmp_path):
+    start = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "reportgen", "exec")
+    words = ("-o", "out", "--format", "json", "--device", "cpu", str(SCRIPTS / "unchanged_ranks.py"), NUM_STEPS)
+    done = _python(tmp_path, *start, *words)
+
+    assert done.returncode == 0, done.stderr
+    recordings = sorted(path.parent.parent.name[:25] for path in tmp_path.rglob("recording.json"))
+    assert recordings == ["unchanged_ranks-cpu-rank0", "unchanged_ranks-cpu-rank1"]
+    (path,) = tmp_path.rglob("report.json")
+    assert path.parent.name.startswith("unchanged_ranks-cpu-rank0-")
+    assert read_report(tmp_path).cases[0].parameters["num_ranks"] == 2
+    assert done.stdout.count("report.json") == 1
+    assert "rank 1 is recorded; rank 0 has the report" in done.stderr
 
 
 def test_exec_profiles_a_script_unchanged(tmp_path):

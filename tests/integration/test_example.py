@@ -39,6 +39,17 @@ def test_report_json_follows_from_the_recording():
     }
 
 
+def test_the_device_limits_a_step_that_its_own_work_fills():
+    report = msgspec.json.decode((EXAMPLE / "report.json").read_bytes(), type=Report)
+    report, _ = assemble_recording(open_recording(EXAMPLE), report.input)
+    left = {sequence.case: (sequence.fixes[-1], sequence.device_after_us) for sequence in report.fixes}
+
+    assert left
+    for fix, device_us in left.values():
+        if device_us is not None and device_us >= 0.9 * fix.step_after_us:
+            assert fix.limits_next == "device"
+
+
 def test_the_example_is_complete_and_small():
     assert {path.name for path in EXAMPLE.iterdir()} >= {"report.html", "report.pdf", "report.json", "recording"}
     size_bytes = sum(path.stat().st_size for path in (EXAMPLE / "recording").rglob("*") if path.is_file())

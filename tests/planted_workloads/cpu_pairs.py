@@ -76,14 +76,15 @@ def build_step_outlier(case):
 
 
 def build_shape_specialisation(case):
-    """Prepare a plan of 20 ms for each length that was not met before, or pad all lengths to one."""
-    model, plans, length = layers(), set(), 512
+    """Prepare a plan of 20 ms for each length that was not met before, or one for all."""
+    model, plans, length = layers(), set(), 0
     library = torch.library.Library("pairs", "DEF")
     library.define("planned(Tensor numbers) -> Tensor")
 
     def planned(numbers):
-        if numbers.shape not in plans:
-            plans.add(numbers.shape)
+        key = numbers.shape if case.fault else numbers.dtype
+        if key not in plans:
+            plans.add(key)
             spin(20)
         return numbers * 2
 
@@ -91,7 +92,7 @@ def build_shape_specialisation(case):
 
     def before(index):
         nonlocal length
-        length = 8 + index if case.fault else 512
+        length = 8 + index
 
     @torch.inference_mode()
     def run():
@@ -121,7 +122,7 @@ def build_recompilation(case):
 
 def build_allocation_spike(case):
     """Take the skewness of a matrix of 128 MiB at once, or of 256 rows at a time."""
-    numbers = torch.randn(4096, 8192)
+    numbers, model, batch = torch.randn(4096, 8192), layers(1024), torch.randn(1024, 1024)
 
     def skewness_of(numbers):
         total = 0
@@ -132,9 +133,9 @@ def build_allocation_spike(case):
 
     @torch.inference_mode()
     def run():
-        return skewness_of(numbers)
+        return model(batch), skewness_of(numbers)
 
-    return Step(run, model=None)
+    return Step(run, model=model)
 
 
 def build_memory_growth(case):

@@ -18,6 +18,7 @@ class DeviceTime(msgspec.Struct, frozen=True, kw_only=True):
     num_streams: int | None
     before_window_us: float | None
     unattributed_share: float | None  # of device time launched in the window
+    num_devices: int | None = None  # that worked in the steps; the other figures are of the one with the most work
 
 
 class Launching(msgspec.Struct, frozen=True, kw_only=True):

@@ -166,6 +166,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     growth_bytes_per_step: float | None
     # Where the peaks come from: counters of an unprofiled run, the trace's own, or a memory snapshot.
     basis: Literal["unprofiled", "trace", "snapshot"] | None = None
+    # The host's allocator counts while it is recorded and no longer: what was there before is in no figure.
+    since_recording: bool = False
     in_use_on_device_bytes: int | None = None
     # Allocated bytes at the end of each profiled step, which `growth_bytes_per_step` is the mean rise of.
     step_end_bytes: tuple[int, ...] = ()

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from reportgen.analysis.model.values import Source
+from reportgen.analysis.model.values import Source, Where
 
 Bound = Literal["compute", "memory", "latency"]
 
@@ -80,7 +80,11 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
-    """Host time that an operator took at the first visit of a signature, beyond the median of later visits."""
+    """Host time that an operator took at the first visit of a signature, beyond the median of later visits.
+
+    An operator that is called once a step has no later visits: `by_peers` says that it is held against the operators
+    that launch work as it does. `are_shapes_known` says whether the visits are known to be of different shapes.
+    """
 
     operator: str
     num_signatures: int
@@ -88,6 +92,9 @@ class FirstVisit(msgspec.Struct, frozen=True, kw_only=True):
     first_us: float
     later_us: float
     source: Source | None
+    by_peers: bool = False
+    are_shapes_known: bool = True
+    where: Where | None = None  # the longest in the step that documents show, else of all
 
 
 class Utilisation(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
     exposed_us_per_step: float
     # Device waits by these copies, drain and refill, the profiler's share taken out.
     cost_us_per_step: float
-    where: Where | None = None  # the longest of them
+    where: Where | None = None  # the longest in the step that documents show, else of all
 
 
 class CopyChain(msgspec.Struct, frozen=True, kw_only=True):

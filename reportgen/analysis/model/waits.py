@@ -25,7 +25,7 @@ class WaitPlace(msgspec.Struct, frozen=True, kw_only=True):
     count_per_step: float  # stretches of waiting, as the trace shows them
     # In how many of the steps that the budget covers it occurs.
     num_steps: int
-    where: Where | None = None  # the longest of them
+    where: Where | None = None  # the longest in the step that documents show, else of all
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from reportgen.analysis.work_models.call import UNKNOWN, Call, Work, WorkModel, size_bytes, total_bytes
+from reportgen.analysis.work_models.call import UNKNOWN, Call, Tensor, Work, WorkModel, size_bytes, total_bytes
 
 
 def select(call: Call) -> Work:
@@ -22,8 +20,8 @@ def _rows(call: Call, *, dimension: int, index: int) -> Work:
     if table is None or positions is None or not table.shape:
         return UNKNOWN
     slice_elements = table.numel // max(table.shape[dimension], 1)
-    moved = size_bytes((positions.numel, slice_elements), table.type)
-    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+    written = size_bytes((positions.numel, slice_elements), table.type)
+    return Work(0.0, total_bytes(_read(table, written), written, positions.bytes))
 
 
 def gather(call: Call) -> Work:
@@ -31,8 +29,13 @@ def gather(call: Call) -> Work:
     table, positions = call.tensor(0), call.tensor(2)
     if table is None or positions is None:
         return UNKNOWN
-    moved = size_bytes(positions.shape, table.type)
-    return Work(0.0, total_bytes(moved, moved, positions.bytes))
+    written = size_bytes(positions.shape, table.type)
+    return Work(0.0, total_bytes(_read(table, written), written, positions.bytes))
+
+
+def _read(table: Tensor, written_bytes: float | None) -> float | None:
+    """Return what is read of a table for a result of `written_bytes`: as much, but no element twice."""
+    return min(written_bytes, table.bytes) if written_bytes is not None and table.bytes is not None else None
 
 
 def scatter(call: Call) -> Work:
@@ -62,12 +65,15 @@ def put(call: Call) -> Work:
 
 
 def embedding_backward(call: Call) -> Work:
-    """``embedding_dense_backward(gradient, index, rows)``: a gradient of the whole table is written."""
+    """``embedding_dense_backward(gradient, index, rows)``: each row that was asked for is written.
+
+    The whole table is zeroed first, by an operator of its own (``zero_`` or ``fill_``).
+    """
     gradient, positions, num_rows = call.tensor(0), call.tensor(1), call.integer(2)
     if gradient is None or positions is None or num_rows is None:
         return UNKNOWN
-    width = gradient.numel // max(math.prod(positions.shape), 1)
-    written = size_bytes((num_rows, width), gradient.type)
+    width = gradient.numel // max(positions.numel, 1)
+    written = size_bytes((min(num_rows, positions.numel), width), gradient.type)
     return Work(float(gradient.numel), total_bytes(gradient.bytes, positions.bytes, written))
 
 

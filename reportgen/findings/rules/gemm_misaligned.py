@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
@@ -35,6 +37,24 @@ SLOWER = Threshold(
 )
 
 
+MOST_DESCRIBED = 4
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Fault:
+    """A slow product, its odd strides by matrix, and the rate that an aligned one reaches with where that is from."""
+
+    row: Operator
+    cost_us: float
+    strides: dict[str, int]
+    rate: tuple[float, str]
+
+    @property
+    def lengths(self) -> frozenset[int]:
+        """Return its odd strides."""
+        return frozenset(self.strides.values())
+
+
 def judge(context: Context) -> Verdict:
     """Hold products with an odd leading stride against the rate of aligned ones: cost = time − FLOPs / that rate.
 
@@ -53,37 +73,49 @@ def judge(context: Context) -> Verdict:
             continue
         aligned_us = max(row.flops / rate[0] * 1e6, row.roof_us or 0.0)
         if call_us(row) >= slower * aligned_us:
-            faults.append((device_us(row) - aligned_us * row.calls_per_step, row, strides, rate))
-    cost_us = sum(fault[0] for fault in faults)
+            cost_us = device_us(row) - aligned_us * row.calls_per_step
+            faults.append(_Fault(row=row, cost_us=cost_us, strides=strides, rate=rate))
+    cost_us = sum(fault.cost_us for fault in faults)
     measured = context.measured(SHARE, cost_us / step_us_of(context.case))
     if not faults or measured.value < measured.threshold:
         return passed("no product of weight is slowed by an odd stride", measured)
-    faults.sort(key=lambda fault: -fault[0])
-    return fired(
-        *(
-            _draft(context, row, cost, strides, rate)
-            for cost, row, strides, rate in faults
-            if cost >= measured.threshold * step_us_of(context.case)
-        ),
-        measured=measured,
+    worthwhile = [
+        group
+        for group in _by_cause(faults)
+        if sum(fault.cost_us for fault in group) >= measured.threshold * step_us_of(context.case)
+    ]
+    return fired(*(_draft(context, group) for group in worthwhile), measured=measured)
+
+
+def _by_cause(faults: list[_Fault]) -> list[list[_Fault]]:
+    """Put products together that one padded dimension mends: they share an odd stride. The costliest come first."""
+    groups: list[list[_Fault]] = []
+    for fault in faults:
+        sharing = [group for group in groups if any(fault.lengths & other.lengths for other in group)]
+        groups = [group for group in groups if group not in sharing]
+        groups.append([*(one for group in sharing for one in group), fault])
+    for group in groups:
+        group.sort(key=lambda fault: -fault.cost_us)
+    return sorted(groups, key=lambda group: -sum(fault.cost_us for fault in group))
+
+
+def _draft(context: Context, faults: list[_Fault]) -> Draft:
+    case, row, rate = context.case, faults[0].row, faults[0].rate
+    cost_us = sum(fault.cost_us for fault in faults)
+    took_us = sum(device_us(fault.row) for fault in faults)
+    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.calls_per_step for fault in faults)
+    expected_us = took_us - cost_us
+    one = len(faults) == 1
+    subject = (
+        f"{fmt.operator_name(row.name)} with an odd stride takes"
+        if one
+        else f"{len(faults)} products of odd stride take"
     )
-
-
-def _draft(context: Context, row: Operator, cost_us: float, strides: tuple[str, ...], rate: tuple[float, str]) -> Draft:
-    case = context.case
-    expected_us = device_us(row) - cost_us
-    most_us = device_us(row) - (row.roof_us or 0.0) * row.calls_per_step
     return Draft(
-        title=f"{fmt.operator_name(row.name)} with an odd stride takes {fmt.duration(device_us(row))}, "
-        f"aligned about {fmt.duration(expected_us)}",
+        title=f"{subject} {fmt.duration(took_us)}, aligned about {fmt.duration(expected_us)}",
         evidence=(
-            Evidence(
-                text=f"{described(row)}: {fmt.duration(device_us(row))} a step at {fmt.flop_rate(row.flops_per_s)}"
-                f" ({recorded_steps(case)})",
-                value=device_us(row),
-                unit="us",
-            ),
-            Evidence(text=f"leading stride not a multiple of 16 bytes: {fmt.listing(strides)}"),
+            *(_described(fault, recorded_steps(case)) for fault in faults[:MOST_DESCRIBED]),
+            Evidence(text=f"leading stride not a multiple of 16 bytes: {_strides(faults)}"),
             Evidence(
                 text=f"an aligned product reaches {fmt.flop_rate(rate[0])}, {rate[1]}", value=rate[0], unit="FLOP/s"
             ),
@@ -92,14 +124,34 @@ def _draft(context: Context, row: Operator, cost_us: float, strides: tuple[str, 
         "else an older, slower kernel is chosen.",
         action="Pad the odd dimension to a multiple of 8 elements in half precision (better 64): for a vocabulary, add "
         "unused entries to the embedding and mask them in the loss or before sampling.",
-        verify=f"{context.check_command()}: this operator must fall to about {fmt.duration(expected_us)} a step.",
+        verify=f"{context.check_command()}: {'this operator' if one else 'these operators'} must fall to about "
+        f"{fmt.duration(expected_us)} a step.",
         beware="A checkpoint must be loaded into the padded weight, and the added outputs must never be chosen.",
         confidence="high" if "same step" in rate[1] else "medium",
-        gain=device_gain(case, max(most_us, cost_us), cost_us, "pad the odd dimension"),
-        change=Change(kind="scale-operators", operators={operator_key(row): expected_us / device_us(row)}),
+        gain=device_gain(case, max(took_us - roof_us, cost_us), cost_us, "pad the odd dimension"),
+        change=Change(
+            kind="scale-operators",
+            operators={operator_key(it.row): 1 - it.cost_us / device_us(it.row) for it in faults},
+        ),
         source=row.source,
-        identity=(row.name, *strides, fmt.shapes(row.input_shapes, row.input_types, row.name)),
+        identity=(row.name, *faults[0].strides, fmt.shapes(row.input_shapes, row.input_types, row.name)),
     )
+
+
+def _described(fault: _Fault, sample: str) -> Evidence:
+    took_us = device_us(fault.row)
+    text = (
+        f"{described(fault.row)}: {fmt.duration(took_us)} a step at {fmt.flop_rate(fault.row.flops_per_s)} ({sample})"
+    )
+    return Evidence(text=text, value=took_us, unit="us")
+
+
+def _strides(faults: list[_Fault]) -> str:
+    """Name the matrices of one product; of several the strides that they share."""
+    if len(faults) == 1:
+        return fmt.listing(tuple(faults[0].strides))
+    lengths = sorted(set().union(*(fault.lengths for fault in faults)))
+    return fmt.listing([f"{fmt.count(length)} elements" for length in lengths])
 
 
 RULE = Rule(id="gemm-misaligned", checklist_step=4, judge=judge, thresholds=(SHARE, SLOWER))

@@ -88,7 +88,8 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
             ),
             Evidence(
                 text=f"under the optimizer's step the device works {fmt.duration(update.device_us_per_step)} and waits "
-                f"{fmt.duration(max(0.0, update.extent_us_per_step - update.device_us_per_step))}",
+                f"{fmt.duration(max(0.0, update.extent_us_per_step - update.device_us_per_step))}; the host is in it "
+                f"for {fmt.duration(update.host_us_per_step)}, as recorded",
                 value=update.extent_us_per_step,
                 unit="us",
             ),

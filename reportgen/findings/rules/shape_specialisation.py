@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import FirstVisit, Timing
+from reportgen.analysis.model import CaseAnalysis, FirstVisit, Timing
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import STEP_UNKNOWN
@@ -27,7 +27,11 @@ EXCESS_US = Threshold(
 
 
 def judge(context: Context) -> Verdict:
-    """Compare an operator's self host time at the first visit of a signature with the median of later visits."""
+    """Compare an operator's self host time at the first visit of a signature with the median of later visits.
+
+    An operator called once a step has no later visits in a window; where it takes far longer than others that launch
+    work, either its shapes or the steps over shapes met again must show that it is the new shape that costs.
+    """
     case = context.case
     if not case.steps:
         return not_evaluated("no step was recorded")
@@ -41,27 +45,40 @@ def judge(context: Context) -> Verdict:
         if visit.num_signatures >= limit[NUM_SHAPES.name]
         and visit.first_us - visit.later_us >= limit[EXCESS_US.name]
         and visit.first_us >= limit[FACTOR.name] * visit.later_us
+        and (visit.are_shapes_known or _are_revisits_quicker(case, limit[EXCESS_US.name]))
     ]
     worst = max((visit.first_us - visit.later_us for visit in case.first_visits), default=0.0)
     measured = context.measured(EXCESS_US, worst)
     if not slow:
         return passed("no operator takes far longer at the first visit of a shape", measured)
-    dearest = max(slow, key=lambda visit: visit.excess_us_per_step)
-    return fired(_draft(context, dearest, len(slow), step_us), measured=measured)
+    slow.sort(key=lambda visit: -visit.excess_us_per_step)
+    return fired(_draft(context, slow, step_us), measured=measured)
 
 
-def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: float) -> Draft:
-    case = context.case
+def _are_revisits_quicker(case: CaseAnalysis, least_us: float) -> bool:
+    """Tell whether steps over shapes met before are quicker, not profiled, by as much as a first visit costs."""
+    timing = case.timing
+    if timing is None or timing.revisit is None or timing.step_us is None:
+        return False
+    return timing.step_us - timing.revisit.median_us >= least_us
+
+
+def _draft(context: Context, slow: list[FirstVisit], step_us: float) -> Draft:
+    """Write one finding for all operators that behave so; it tells of the dearest, the first of `slow`."""
+    case, visit = context.case, slow[0]
     timing = case.timing
     revisit_us = timing.revisit.median_us if timing and timing.revisit else None
-    cost_us = step_us - revisit_us if revisit_us is not None and revisit_us < step_us else visit.excess_us_per_step
-    busy_us = case.busy_us or 0.0
+    first_visits_us = min(sum(one.excess_us_per_step for one in slow), step_us)
+    cost_us = step_us - revisit_us if revisit_us is not None and revisit_us < step_us else first_visits_us
+    # Where the host does the work, building a plan is some of it.
+    busy_us = (case.busy_us or 0.0) if case.device_kind != "host" else 0.0
     name = fmt.operator_name(visit.operator, 40)
     return Draft(
         title=f"Each new shape costs {fmt.shorten(case.name, 16)} {fmt.duration_of(cost_us, step_us)}",
-        evidence=_evidence(recorded_steps(case), visit, name, num_operators, timing, step_us),
-        mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host, while the device "
-        "waits; a shape met again takes the plan that is there.",
+        evidence=_evidence(_recorded(case), slow, name, timing, step_us),
+        mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host"
+        f"{'' if case.device_kind == 'host' else ', while the device waits'}; a shape met again takes the plan that is "
+        "there.",
         action=_action(visit),
         verify=f"{context.check_command()}: the step over new shapes must come down to "
         f"{fmt.step_time(step_us - cost_us)}.",
@@ -72,19 +89,27 @@ def _draft(context: Context, visit: FirstVisit, num_operators: int, step_us: flo
         ),
         change=Change(kind="build-once"),
         source=visit.source,
+        where=(visit.where,) if visit.where else (),
         identity=(visit.operator,),
         tries=("sdpa-flash",) if _is_attention(visit) else (),
     )
 
 
+def _recorded(case: CaseAnalysis) -> str:
+    # Where the host does the work, only the pass that has shapes tells.
+    return "the detail pass" if case.device_kind == "host" and case.passes else recorded_steps(case)
+
+
 def _evidence(
-    steps: str, visit: FirstVisit, name: str, num_operators: int, timing: Timing | None, step_us: float
+    steps: str, slow: list[FirstVisit], name: str, timing: Timing | None, step_us: float
 ) -> tuple[Evidence, ...]:
+    visit = slow[0]
     at = place_of(visit.source)
     rows = [
         Evidence(
             text=f"{name}{f' {at}' if at else ''} takes the host {fmt.duration(visit.first_us)} at the first visit of "
-            f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} later "
+            f"{fmt.plural(visit.num_signatures, 'shape')}, {fmt.duration(visit.later_us)} "
+            f"{'are usual of operators that launch work' if visit.by_peers else 'later'} "
             f"({steps})",
             value=visit.first_us - visit.later_us,
             unit="us",
@@ -100,8 +125,10 @@ def _evidence(
                 unit="us",
             )
         )
-    if num_operators > 1:
-        rows.append(Evidence(text=f"{fmt.plural(num_operators, 'operator')} in all behave so", value=num_operators))
+    if len(slow) > 1:
+        total_us = sum(one.excess_us_per_step for one in slow)
+        text = f"{fmt.plural(len(slow), 'operator')} behave so; their first visits take {fmt.duration(total_us)} a step"
+        rows.append(Evidence(text=text, value=total_us, unit="us"))
     return tuple(rows)
 
 

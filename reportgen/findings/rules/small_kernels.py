@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
+from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.replay.changes import Change, operator_key
+from reportgen.analysis.work_models import MATRIX_FAMILIES
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import IDLE_UNCERTAIN, unseen_device
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.samples import recorded_steps
+from reportgen.findings.shape_faults import call_us, device_us
 
 SHORT = Threshold(
     name="short",
@@ -76,8 +80,23 @@ def _draft(context: Context, short: float, activities: float, waits_us: float, s
         gain=bounded_gain(
             step_us=step_us, cost_us=waits_us, floor_us=busy_us, resource="host", edit="fuse the short kernels"
         ),
+        change=_change(case),
         tries=("compile",),
     )
+
+
+def _change(case: CaseAnalysis) -> Change | None:
+    """Return the change that makes one kernel of each run of short ones; what a compiler does not fuse stays."""
+    launching, activities = case.launching, case.device_time.activities_per_step if case.device_time else None
+    if launching is None or not launching.host_us_per_step or not activities:
+        return None
+    interval_us = launching.host_us_per_step / activities
+    short = [
+        row
+        for row in case.operators.items
+        if row.family not in MATRIX_FAMILIES and device_us(row) and call_us(row) < interval_us
+    ]
+    return Change(kind="fuse-operators", operators={operator_key(row): 1.0 for row in short}) if short else None
 
 
 RULE = Rule(id="small-kernels", checklist_step=1, judge=judge, thresholds=(SHORT, WAITS))

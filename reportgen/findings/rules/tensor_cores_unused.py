@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
@@ -10,6 +12,7 @@ from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_applicable, passed
 from reportgen.findings.shape_faults import (
     CONVOLUTIONS,
+    ORDINARY_SHARE_OF_PEAK,
     PRODUCTS,
     WORTHWHILE_SHARE,
     described,
@@ -17,6 +20,9 @@ from reportgen.findings.shape_faults import (
     device_us,
     step_us_of,
 )
+
+if TYPE_CHECKING:
+    from reportgen.recording import Ceilings
 
 SHARE = Threshold(
     name="share",
@@ -39,15 +45,31 @@ def judge(context: Context) -> Verdict:
     if not full:
         return not_applicable("no product in fp32 at full precision was recorded")
     guilty = [row for row in full if row.bound == "compute" and not any("tf32" in name for name in row.kernels)]
-    cost_us = sum(map(device_us, guilty)) * (1 - 1 / LEAST_SPEEDUP)
+    cost_us = sum(device_us(row) - with_tf32_us(row, context.ceilings()) for row in guilty)
     measured = context.measured(SHARE, cost_us / step_us_of(case))
     if not guilty or measured.value < measured.threshold:
         return passed("fp32 products at full precision have little weight", measured)
     return fired(_draft(context, guilty, cost_us), measured=measured)
 
 
+def with_tf32_us(row: Operator, ceilings: Ceilings) -> float:
+    """Return the time per step to expect of `row` with TF32.
+
+    It is that of an ordinary product at the device's TF32 ceiling, or of its bytes at the device's bandwidth; half of
+    what it is at the most, and where the ceilings are not known.
+    """
+    half_us = device_us(row) / LEAST_SPEEDUP
+    peak = ceilings.matmul_flops_per_s.get("tf32")
+    if not peak or not row.flops:
+        return half_us
+    each_us = row.flops / (ORDINARY_SHARE_OF_PEAK * peak) * 1e6
+    memory_us = (row.bytes or 0.0) / _bandwidth(row) * 1e6 if _bandwidth(row) else 0.0
+    return min(half_us, max(each_us, memory_us) * row.calls_per_step)
+
+
 def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
     case, first = context.case, guilty[0]
+    ceilings = context.ceilings()
     total_us = sum(map(device_us, guilty))
     is_known = _FLAG in context.environment.flags
     memory_us = sum(
@@ -75,7 +97,10 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
         beware="This changes the numbers that come out: compare the loss or the outputs before and after.",
         confidence="medium" if is_known else "low",
         gain=device_gain(case, max(total_us - memory_us, cost_us), cost_us, "allow TF32"),
-        change=Change(kind="scale-operators", operators={operator_key(row): 1 - cost_us / total_us for row in guilty}),
+        change=Change(
+            kind="scale-operators",
+            operators={operator_key(row): with_tf32_us(row, ceilings) / device_us(row) for row in guilty},
+        ),
         source=first.source,
         identity=("fp32",),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes
 from reportgen.findings.model import Evidence, Statement
-from reportgen.findings.rule import Context, Draft, Measured, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 
 SPREAD = Threshold(
     name="spread",
@@ -25,7 +25,7 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("no unprofiled step was timed")
     limit = context.thresholds[SPREAD.name]
     spread = (times.p95_us - times.p5_us) / times.median_us
-    measured = Measured(value=spread, threshold=limit, unit=SPREAD.unit)
+    measured = context.measured(SPREAD, spread)
     samples = fmt.plural(times.num_samples, "sample")
     figures = f"{fmt.spread(times.p5_us, times.p95_us)} (5th to 95th percentile of {samples})"
     if spread <= limit and times.settled:

@@ -7,6 +7,7 @@ millisecond, where a drawing library takes a hundred.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,8 +15,10 @@ from markupsafe import Markup, escape
 
 from reportgen.report.terminal import plain
 
-_WIDTH, _HEIGHT = 460.0, 110.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 6.0, 20.0, 16.0
+_WIDTH, _HEIGHT = 460.0, 132.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 8.0, 24.0, 20.0
+# A chart reaches at least this far to either side of its middle: a change of 5 % is seen, noise of 1 % is no mountain.
+_LEAST_REACH = 0.15
 
 
 class Series(NamedTuple):
@@ -25,6 +28,7 @@ class Series(NamedTuple):
     points: Mapping[str, float]
     text: Callable[[float], str]
     changes: Sequence[str]
+    counts: bool = False
 
 
 class Mark(NamedTuple):
@@ -36,19 +40,22 @@ class Mark(NamedTuple):
 
 
 def draw(series: Series, nights: Sequence[str], marks: Sequence[Mark]) -> Markup:
-    """Return `series` as an SVG element over all `nights`, from 0 to its largest value."""
+    """Return `series` as an SVG element over all `nights`, between two round values that its axis names."""
     x_of = {at: _LEFT + (_WIDTH - _LEFT - _RIGHT) * (i + 0.5) / len(nights) for i, at in enumerate(nights)}
-    top = _nice(max(series.points.values(), default=0.0))
-    y_of = {at: _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * value / top for at, value in series.points.items()}
+    low, high = limits(list(series.points.values()), counts=series.counts)
+    height = _HEIGHT - _TOP - _BOTTOM
+    y_of = {at: _HEIGHT - _BOTTOM - height * (value - low) / (high - low) for at, value in series.points.items()}
+    last = list(series.points.values())[-1:]
     parts = [
         f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" class="trend">',
         f"<title>{escape(_alt(series))}</title>",
-        _text(0, 10, series.label, "start", bold=True),
-        _text(_LEFT - 4, _TOP + 3, series.text(top), "end"),
-        _text(_LEFT - 4, _HEIGHT - _BOTTOM + 3, "0", "end"),
+        _text(0, 12, series.label, "start", bold=True),
+        *(_text(_WIDTH - _RIGHT, 12, series.text(value), "end", bold=True) for value in last),
+        _text(_LEFT - 6, _TOP + 4, series.text(high), "end"),
+        _text(_LEFT - 6, _HEIGHT - _BOTTOM + 4, series.text(low) if low else "0", "end"),
         *(f'<path class="axis" d="M{_LEFT:g} {y:g}H{_WIDTH - _RIGHT:g}"/>' for y in (_TOP, _HEIGHT - _BOTTOM)),
-        _text(_LEFT, _HEIGHT - 3, nights[0][:10], "start"),
-        _text(_WIDTH - _RIGHT, _HEIGHT - 3, nights[-1][:10], "end"),
+        _text(_LEFT, _HEIGHT - 4, nights[0][:10], "start"),
+        *([_text(_WIDTH - _RIGHT, _HEIGHT - 4, nights[-1][:10], "end")] if len(nights) > 1 else []),
         *(_mark(mark, x_of[mark.at]) for mark in marks if mark.at in x_of),
         _line([(x_of[at], y_of[at]) for at in series.points]),
         *(_change(x_of[at], y_of[at]) for at in series.changes if at in y_of),
@@ -57,16 +64,23 @@ def draw(series: Series, nights: Sequence[str], marks: Sequence[Mark]) -> Markup
     return Markup("".join(parts))  # every text in it went through `escape`
 
 
-def _nice(largest: float) -> float:
-    """Return a round number at or a little above `largest`, 1 for 0."""
-    if largest <= 0:
+def limits(values: Sequence[float], *, counts: bool = False) -> tuple[float, float]:
+    """Return two round values around all `values`: from 0 where they are counts or reach down to half the largest."""
+    largest, smallest = max(values, default=0.0), min(values, default=0.0)
+    middle = statistics.median(values) if values else 0.0
+    low, high = min(smallest, (1.0 - _LEAST_REACH) * middle), max(largest, (1.0 + _LEAST_REACH) * middle)
+    if counts or low < high / 2.0:
+        low = 0.0
+    step = max(_round_up((high - low) / 4.0), 1.0 if counts else 0.0)
+    return math.floor(low / step + 1e-6) * step, (math.ceil(high / step - 1e-6) or 1) * step
+
+
+def _round_up(value: float) -> float:
+    """Return 1, 2, 2.5 or 5 times a power of ten, at or above `value`; 1 for 0."""
+    if value <= 0:
         return 1.0
-    unit = 10.0 ** math.floor(math.log10(largest))
-    return next(
-        step * unit
-        for step in (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-        if step * unit >= largest * 0.999
-    )
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(step * unit for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * unit >= value * 0.999)
 
 
 def _alt(series: Series) -> str:
@@ -96,7 +110,8 @@ def _mark(mark: Mark, x: float) -> str:
     name = f"<title>{escape(f'{mark.at[:10]}: {mark.text}')}</title>"
     if not mark.strong:
         return f'<path class="commit" d="M{x:.1f} {_HEIGHT - _BOTTOM:g}v3">{name}</path>'
-    label = _text(x + 2, _TOP + 8, mark.text, "start" if x < _WIDTH * 0.7 else "end")
+    left = x < _WIDTH * 0.7
+    label = _text(x + 4 if left else x - 4, _HEIGHT - _BOTTOM - 5, mark.text, "start" if left else "end")
     return f'<path class="version" d="M{x:.1f} {_TOP:g}V{_HEIGHT - _BOTTOM:g}">{name}</path>{label}'
 
 

@@ -1,9 +1,11 @@
-"""index.html: every night, newest first, with its verdict and the way to its reports."""
+"""index.html: how the last night ended, and every night before it with what was told and the way to its reports."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from markupsafe import Markup
 
@@ -14,6 +16,9 @@ from reportgen.report import templating
 
 # More nights than this are on the trend page.
 MOST_NIGHTS = 60
+# What a reader looks for in a report's folder, best first, and what it says of the changes.
+_DOCUMENTS = ("report.html", "report.json")
+_COMPARISON = "comparison.html"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,69 +27,111 @@ class ReportLine:
 
     workload: str
     href: str | None
+    changes_href: str | None
     verdict: str
     told: tuple[str, ...]
-    repeat: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NightSection:
-    """A night as the index shows it."""
+class NightLine:
+    """A night as the index shows it: the reports with something to tell apart from those without."""
 
-    started: str
+    day: str
+    time: str
     verdict: str
+    is_loud: bool
     about: str
     remark: str | None
-    reports: tuple[ReportLine, ...]
+    telling: tuple[ReportLine, ...]
+    quiet: tuple[ReportLine, ...]
 
 
-def render_index(history: History) -> str:
-    """Return the index of the last nights as one HTML page."""
+def render_index(history: History, parent: Path) -> str:
+    """Return the index of the last nights, whose reports lie under `parent`, as one HTML page."""
     nights = history.nights(MOST_NIGHTS)
     numbers = [night.id for night in nights]
     reports, judged = history.reports_of(numbers), history.judgements_of(numbers)
+    lines = [_night(night, reports.get(night.id, []), judged, parent) for night in nights]
     return templating.render(
         "nights.html.j2",
-        nights=[_night(night, reports.get(night.id, []), judged) for night in nights],
+        nights=lines,
+        lead=_lead(lines),
+        rest=_rest(lines),
         styles=Markup(templating.stylesheet("shared.css", "screen.css")),
     )
 
 
+def _lead(nights: Sequence[NightLine]) -> str:
+    return f"The last night: {nights[0].verdict}." if nights else ""
+
+
+def _rest(nights: Sequence[NightLine]) -> str:
+    """Return what the last night's verdict rests on, or when something was told last."""
+    if not nights:
+        return ""
+    told = [f"{line.workload} {line.told[0]}." for line in nights[0].telling if line.verdict in _LOUD]
+    if told:
+        return " ".join(told[:2])
+    for night in nights[1:]:
+        for line in night.telling:
+            if line.verdict in _LOUD:
+                return f"The last change was told on {night.day}: {line.workload} {line.told[0]}."
+    return "No change was told on any night."
+
+
 def _night(
-    night: NightRow, reports: Sequence[ReportRow], judged: dict[int, list[tuple[str, Judgement]]]
-) -> NightSection:
-    lines = tuple(_line(report, judged.get(report.id)) for report in reports)
-    about = [night.host, f"reportgen {night.version}"]
+    night: NightRow, reports: Sequence[ReportRow], judged: Mapping[int, list[tuple[str, Judgement]]], parent: Path
+) -> NightLine:
+    lines = [_line(report, judged.get(report.id), parent) for report in reports if not report.repeat]
+    measured = Counter(report.workload for report in reports)
+    about = [f"{name} measured {fmt.times(number)}" for name, number in sorted(measured.items()) if number > 1]
+    about += [night.host, f"reportgen {night.version}"]
     about += [f"commit {night.commit[:9]}"] if night.commit else []
     about += sorted({f"torch {report.torch}" for report in reports if report.torch})
-    return NightSection(
-        started=night.started_at.replace("T", " ").replace("Z", " UTC"),
-        verdict=_night_verdict(night, lines),
+    verdict = _night_verdict(night, lines)
+    day, _, time = night.started_at.partition("T")
+    return NightLine(
+        day=day,
+        time=time[:5],
+        verdict=verdict,
+        is_loud=verdict in (*_LOUD, "interrupted"),
         about=", ".join(about),
         remark=night.remark,
-        reports=lines,
+        telling=tuple(line for line in lines if line.told),
+        quiet=tuple(line for line in lines if not line.told),
     )
+
+
+_LOUD = ("worse", "failed", "better", "changed")
 
 
 def _night_verdict(night: NightRow, lines: Sequence[ReportLine]) -> str:
     if night.state != "done":
         return night.state
-    order = ("worse", "failed", "better", "changed", "no change")
+    order = (*_LOUD, "no change")
     return next((verdict for verdict in order if any(line.verdict == verdict for line in lines)), "nothing ran")
 
 
-def _line(report: ReportRow, judged: Sequence[tuple[str, Judgement]] | None) -> ReportLine:
+def _line(report: ReportRow, judged: Sequence[tuple[str, Judgement]] | None, parent: Path) -> ReportLine:
     rows = list(judged or ())
     told = [f"{case}: {text(row)}" for case, row in sorted(rows, key=lambda item: _rank(item[1])) if _is_told(row)]
     if report.failure:
         told.insert(0, fmt.legible(report.failure))
+    verdict = _verdict(report, [row for _, row in rows], judged is not None)
     return ReportLine(
         workload=report.workload,
-        href=f"{report.folder}/report.html" if report.folder else None,
-        verdict=_verdict(report, [row for _, row in rows], judged is not None),
+        href=_existing(parent, report.folder, _DOCUMENTS),
+        changes_href=_existing(parent, report.folder, (_COMPARISON,)) if verdict in _LOUD else None,
+        verdict=verdict,
         told=tuple(told),
-        repeat=report.repeat > 0,
     )
+
+
+def _existing(parent: Path, folder: str | None, names: Sequence[str]) -> str | None:
+    """Return the first of `names` that lies in a report's folder; another machine of the team may have the folder."""
+    if folder is None:
+        return None
+    return next((f"{folder}/{name}" for name in names if (parent / folder / name).is_file()), None)
 
 
 _ORDER = ("worse", "new", "better", "gone", "changed")
@@ -106,12 +153,10 @@ def text(row: Judgement) -> str:
 
 
 def _verdict(report: ReportRow, rows: Sequence[Judgement], judged: bool) -> str:
-    if report.failure:
-        return "failed"
     if any(row.is_alarm for row in rows):
         return "worse"
-    if report.repeat:
-        return "measured again"
+    if report.failure:
+        return "failed"
     if not judged:
         return "not judged"
     found = {row.verdict for row in rows}

@@ -19,6 +19,8 @@ from reportgen.history.store.rows import Judgement, TrendRow
 from reportgen.report import templating
 
 _SHOWN: tuple[QuantityName, ...] = ("step_time", "device_time", "peak_memory")
+# The heads of the columns that say what the figures are now.
+HEADS = ("Step time", "Device time", "Peak memory", "Findings")
 # Changes listed under a case, the newest.
 _MOST_CHANGES = 8
 
@@ -29,6 +31,9 @@ class CaseTrend:
 
     title: str
     about: str
+    # What the figures are now, in the order of `HEADS`, and the last change that was told of any of them.
+    now: tuple[str, ...]
+    last_change: str | None
     charts: tuple[Markup, ...]
     changes: tuple[str, ...]
 
@@ -43,9 +48,16 @@ def render_trend(history: History, since: str) -> str:
     return templating.render(
         "trend.html.j2",
         cases=cases,
+        heads=HEADS,
+        lead=_lead(cases),
         since=since[:10],
         styles=Markup(templating.stylesheet("shared.css", "screen.css")),
     )
+
+
+def _lead(cases: Sequence[CaseTrend]) -> str:
+    changed = sum(case.last_change is not None for case in cases)
+    return f"{changed} of {fmt.plural(len(cases), 'case')} changed." if changed else "No case changed."
 
 
 def _case(
@@ -54,22 +66,27 @@ def _case(
     first = rows[0]
     nights = _nights(rows)
     marks = _marks(list(nights.values()))
-    charts = []
+    charts, now = [], []
     for name in _SHOWN:
         quantity = BY_NAME[name]
         points = _points(rows, name)
+        now.append(quantity.text(points[max(points)]) if points else fmt.NOT_RECORDED)
         if points:
             known = tuple(at for at, row in changes if row.subject == name)
             charts.append(draw(Series(quantity.label, points, quantity.text, known), list(nights), marks))
     counts = {night.started_at: float(faults.get((night.series, night.night_id), 0)) for night in nights.values()}
-    charts.append(draw(Series("findings", counts, fmt.count, ()), list(nights), marks))
+    charts.append(draw(Series("findings", counts, fmt.count, (), counts=True), list(nights), marks))
     last = list(nights.values())[-1]
+    now.append(fmt.count(counts[last.started_at]))
+    told = tuple(f"{at[:10]}: {text(row)}" for at, row in changes[::-1])
     about = f"{first.device}, {fmt.plural(len(nights), 'night')}, torch {last.torch or fmt.NOT_RECORDED}"
     return CaseTrend(
         title=f"{first.workload} {first.case}",
         about=about,
+        now=tuple(now),
+        last_change=told[0] if told else None,
         charts=tuple(charts),
-        changes=tuple(f"{at[:10]}: {text(row)}" for at, row in changes[-_MOST_CHANGES:][::-1]),
+        changes=told[:_MOST_CHANGES],
     )
 
 

@@ -14,6 +14,8 @@ from reportgen.history.quantities import BY_NAME, QUANTITIES, QuantityName
 from reportgen.history.store import schema
 from reportgen.history.store.rows import Judgement, NightRow, ReportRow, SeriesPoint, TrendRow
 
+# How often a case is measured in a night at most, before what looks worse is measured once more.
+MOST_REPEATS = 10
 _TIMES = tuple(quantity.name for quantity in QUANTITIES if quantity.unit == "us")
 
 
@@ -76,7 +78,7 @@ class Reader:
         if BY_NAME[quantity].unit == "us":
             query = query.where(c.throttled == 0)
         with self.transaction() as connection:
-            rows = connection.execute(query.limit(2 * last if last else None)).all()
+            rows = connection.execute(query.limit((MOST_REPEATS + 1) * last if last else None)).all()
         points: dict[int, SeriesPoint] = {}
         for night_id, started_at, value, commit, torch in rows:
             known = points.get(night_id)

@@ -14,6 +14,7 @@ from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis, draw_left_axis, left_axis_width
 from reportgen.report.charts.text import drawable, fit
+from reportgen.report.memory_levels import Levels, levels_of
 from reportgen.report.wording import pass_of_curve
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _MOST_SPIKES = 3
 _SAME_HEIGHT = 0.02
 # Reserved memory further above the peak than this would press the curve to the ground: it is written, not drawn.
 _MOST_RESERVED = 1.6
-_LASTING = frozenset({"parameters", "optimizer"})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,7 @@ class _Sheet:
 
     case: str
     curve: MemoryCurve
-    start_bytes: int
-    lasting_bytes: int  # parameters and optimizer state, where all of the curve stands on them
-    lasting: str
+    levels: Levels
     peak: _Point
     spikes: tuple[_Point, ...]
     reserved_bytes: int | None
@@ -78,22 +76,18 @@ def memory_chart(case: CaseAnalysis) -> Chart | None:
 
 
 def _read(case: str, memory: Memory, curve: MemoryCurve) -> _Sheet:
-    start = curve.allocated_bytes[0]  # what there was when the step began
-    lasting = [row for row in memory.at_peak or () if row.category in _LASTING and row.bytes > 0]
-    lasting_bytes = sum(row.bytes for row in lasting)
-    if lasting_bytes > min(curve.allocated_bytes):
-        lasting, lasting_bytes = [], 0
+    levels = levels_of(memory, curve)
     highest = int(np.argmax(curve.allocated_bytes))
     peak_bytes = curve.allocated_bytes[highest]
     reserved = max(curve.reserved_bytes) if curve.reserved_bytes else memory.peak_reserved_bytes
-    placed = [(spike, index) for spike in memory.spikes if (index := _place(spike, curve, start)) is not None]
+    placed = [
+        (spike, index) for spike in memory.spikes if (index := _place(spike, curve, levels.start_bytes)) is not None
+    ]
     at_peak = next((spike for spike, index in placed if index == highest), None)
     return _Sheet(
         case=case,
         curve=curve,
-        start_bytes=start,
-        lasting_bytes=lasting_bytes,
-        lasting=" and ".join(row.category for row in lasting),
+        levels=levels,
         peak=_Point(
             time_us=curve.time_us[highest],
             bytes=peak_bytes,
@@ -135,9 +129,9 @@ def _draw(canvas: Canvas, sheet: _Sheet) -> None:
     x = Scale(low=0.0, high=curve.time_us[-1] / unit_us, start=left, end=_RIGHT)
     draw_left_axis(canvas, y, left, f"{unit} allocated")
     draw_bottom_axis(canvas, x, bottom, f"time in the step that holds the peak, {time_unit}")
-    values = [sheet.start_bytes, *curve.allocated_bytes]
+    values = [sheet.levels.start_bytes, *curve.allocated_bytes]
     line = _steps([left, *(x(time / unit_us) for time in curve.time_us)], [y(value / unit_bytes) for value in values])
-    lasting, start = y(sheet.lasting_bytes / unit_bytes), y(sheet.start_bytes / unit_bytes)
+    lasting, start = y(sheet.levels.lasting_bytes / unit_bytes), y(sheet.levels.start_bytes / unit_bytes)
     for low, high, fill in (
         (bottom, lasting, theme.area_light),
         (lasting, start, theme.area_lightest),
@@ -172,10 +166,10 @@ def _draw_band(canvas: Canvas, line: Sequence[tuple[float, float]], low: float, 
 def _label_bands(canvas: Canvas, sheet: _Sheet, x: float, levels: tuple[float, float, float]) -> None:
     """Name what is alive throughout and what was alive before the step, where the bands are high enough."""
     bottom, lasting, start = levels
-    before = sheet.start_bytes - sheet.lasting_bytes
-    what = "other, alive before the step" if sheet.lasting_bytes else "alive before the step"
+    before = sheet.levels.start_bytes - sheet.levels.lasting_bytes
+    what = "other, alive before the step" if sheet.levels.lasting_bytes else "alive before the step"
     for low, high, text in (
-        (bottom, lasting, f"{sheet.lasting}, {size(sheet.lasting_bytes)}"),
+        (bottom, lasting, f"{sheet.levels.lasting}, {size(sheet.levels.lasting_bytes)}"),
         (lasting, start, f"{what}, {size(before)}"),
     ):
         if low - high > TEXT + 2.0:
@@ -227,17 +221,19 @@ def _label_points(
 
 
 def _added(sheet: _Sheet) -> str:
-    return size(max(sheet.peak.bytes - sheet.start_bytes, 0))
+    return size(max(sheet.peak.bytes - sheet.levels.start_bytes, 0))
 
 
 def _alt(sheet: _Sheet, memory: Memory) -> str:
     parts = [
-        f"Allocated memory over one step of {sheet.case}: {size(sheet.start_bytes)} at its start",
+        f"Allocated memory over one step of {sheet.case}: {size(sheet.levels.start_bytes)} at its start",
         f"{sheet.peak.label}, {_added(sheet)} above the start",
     ]
-    if sheet.lasting_bytes:
-        other = size(sheet.start_bytes - sheet.lasting_bytes)
-        parts.insert(1, f"of it {size(sheet.lasting_bytes)} of {sheet.lasting} and {other} of other blocks")
+    if sheet.levels.lasting_bytes:
+        other = size(sheet.levels.start_bytes - sheet.levels.lasting_bytes)
+        parts.insert(
+            1, f"of it {size(sheet.levels.lasting_bytes)} of {sheet.levels.lasting} and {other} of other blocks"
+        )
     parts += [f"{point.label}, to {size(point.bytes)}" for point in sheet.spikes]
     if sheet.reserved_bytes:
         parts.append(f"{size(sheet.reserved_bytes)} reserved by the allocator")
@@ -248,6 +244,13 @@ def _alt(sheet: _Sheet, memory: Memory) -> str:
 
 def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     who = sheet.peak.label.partition(": ")[2]
+    if memory.since_recording:
+        return Caption(
+            conclusion=f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)} above what was there before "
+            "the recording.",
+            reading="A host’s allocator is not counted before that. The width is that of the profiled step, whose host "
+            "is slowed. Pale: alive before the step.",
+        )
     where = f" in the {pass_of_curve(memory)}" if case.passes else ""
     conclusion = f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)}{where}"
     conclusion += f", {_added(sheet)} above the step’s start"

@@ -74,14 +74,15 @@ def _case_columns(
         columns.append([*tables.figures(texts, values), Cell(text=f"100{fmt.NBSP}%")])
     if interval:
         size = dict(fmt.TIME_UNITS)[unit]
-        bounds = [
-            f"{fmt.fixed(row.low_us / size, 2)} to {fmt.fixed(row.high_us / size, 2)}"
-            if row and row.high_us > row.low_us
-            else "exact"
-            for row in rows
-        ]
+        bounds = [_between(row, size) for row in rows]
         columns.append([*[Cell(text=text, muted=text == "exact") for text in bounds], Cell(text="")])
     return columns
+
+
+def _between(row: BudgetRow | None, size: float) -> str:
+    """Write the bounds of a part; "exact" where they read the same."""
+    low, high = (fmt.fixed(us / size, 2) for us in (row.low_us, row.high_us)) if row else ("", "")
+    return f"{low} to {high}" if low != high else "exact"
 
 
 def _heads(known: Sequence[CaseAnalysis], unit: str, *, shares: bool, interval: bool) -> tuple[tables.Column, ...]:

@@ -9,6 +9,8 @@ from reportgen.analysis.model import WORK_PARTS, CaseAnalysis
 from reportgen.findings.model import Finding
 from reportgen.report.model import Report
 
+# How gains are known, the surest first; the others are bounds.
+_SURENESS = ("measured", "replay")
 CASE_LIMIT = 20  # characters of a case's name in tables and sentences of the page
 
 
@@ -54,7 +56,7 @@ def faults(report: Report, case: str | None = None) -> tuple[Finding, ...]:
 
 
 def best_gain(report: Report, case: CaseAnalysis) -> Finding | None:
-    """Return the finding of `case` that promises the shortest step, measured ones first."""
+    """Return the finding of `case` that promises the shortest step: one that is measured, else replayed, else any."""
     promising = [
         finding
         for finding in faults(report, case.name)
@@ -64,10 +66,10 @@ def best_gain(report: Report, case: CaseAnalysis) -> Finding | None:
         and (finding.gain.share_of_step or 0) > 0
     ]
 
-    def key(finding: Finding) -> tuple[bool, float]:
+    def key(finding: Finding) -> tuple[int, float]:
         gain = finding.gain
         after = gain.step_after_us if gain and gain.step_after_us is not None else 0.0
-        return (gain is None or gain.method != "measured", after)
+        return (_SURENESS.index(gain.method) if gain and gain.method in _SURENESS else len(_SURENESS), after)
 
     return min(promising, key=key, default=None)
 

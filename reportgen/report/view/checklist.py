@@ -10,7 +10,7 @@ from reportgen.findings.rules import RULES
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
-from reportgen.report.view.facts import Fact, state_facts
+from reportgen.report.view.facts import Fact, num_facts, state_facts
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,8 @@ def rules_sentence(report: Report) -> str:
     rest = [f"{fmt.count(n)} {wording.OUTCOME_WORDS[o]}" for o, n in counts.items() if n]
     lead = "No rule fired" if not fired else f"{fmt.plural(fired, 'rule')} fired"
     if facts:
-        lead = f"No fault found; {fmt.plural(fired, 'rule states', 'rules state')} a fact"
+        number = num_facts(report, report.findings)
+        lead = f"No fault found; {fmt.plural(number, 'fact is', 'facts are')} stated"
     open_ = list(dict.fromkeys(r.id for r in report.rules if r.outcome in ("not-evaluated", "failed")))
     named = f" ({', '.join(open_)})" if open_ and not fired and len(open_) <= 6 else ""
     return f"{lead}{'; ' if rest else ''}{', '.join(rest)}{named}."

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
+from reportgen.analysis.step_export import StepExport
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.verdict import VerdictText, verdict
 from reportgen.report.view.actions import Actions, view_actions
+from reportgen.report.view.anchors import find_anchors
+from reportgen.report.view.curves import Curve, view_curves
 from reportgen.report.view.drawings import Drawings
 from reportgen.report.view.figures import KeyFigures, view_figures
 from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.fixes import TITLE as FIXES_TITLE
 from reportgen.report.view.fixes import CaseFixes, view_fixes
 from reportgen.report.view.head import Head, Sureness, view_head, view_notices, view_sureness
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.memory import MISSING as NO_MEMORY
 from reportgen.report.view.memory import CaseMemory, view_memory
@@ -23,6 +28,7 @@ from reportgen.report.view.regions import view_regions
 from reportgen.report.view.shapes import Shapes, view_shapes
 from reportgen.report.view.sources import MISSING as NO_SOURCES
 from reportgen.report.view.sources import view_sources
+from reportgen.report.view.strips import Strip, view_strips
 from reportgen.report.view.tables import Table
 from reportgen.report.view.time import Time, view_time
 from reportgen.report.view.top import Top, view_top
@@ -55,7 +61,7 @@ class Document:
     contents: tuple[Section, ...]
     time: Time
     step_times_chart: Chart | None
-    timelines: tuple[Chart, ...]
+    timelines: tuple[Strip, ...]
     fixes: tuple[CaseFixes, ...]
     findings: Findings
     operators: tuple[CaseOperators, ...]
@@ -65,14 +71,18 @@ class Document:
     shapes: Shapes
     roofline_chart: Chart | None
     memory: tuple[CaseMemory, ...]
+    curves: tuple[Curve, ...]
     memory_missing: str
     actions: Actions
     method: Method
     appendices: Appendices
 
 
-def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
-    """Return the document of `report` for `medium`."""
+def view(report: Report, drawings: Drawings, medium: Medium, steps: Sequence[StepExport] = ()) -> Document:
+    """Return the document of `report` for `medium`; on the screen `steps`, one of a case, can be explored."""
+    anchors = find_anchors(report, medium)
+    strips = view_strips(report, drawings.timelines, steps, anchors)
+    links = Links(report, anchors, strips)
     on_host = bool(report.cases) and all(case.device_kind == "host" for case in report.cases)
     shapes = view_shapes(report, medium)
     words = verdict(report)
@@ -89,18 +99,19 @@ def view(report: Report, drawings: Drawings, medium: Medium) -> Document:
         sureness=view_sureness(report),
         notices=view_notices(report, medium),
         contents=_contents(shapes, on_host=on_host, fixes=any(one.fixes for one in report.fixes)),
-        time=view_time(report, medium),
+        time=view_time(report, medium, links),
         step_times_chart=drawings.step_times,
-        timelines=tuple(drawings.timelines.values()),
+        timelines=strips,
         fixes=view_fixes(report, drawings.fixes, medium),
-        findings=view_findings(report, medium),
-        operators=view_operators(report, medium),
-        sources=view_sources(report, medium),
+        findings=view_findings(report, medium, links),
+        operators=view_operators(report, medium, links),
+        sources=view_sources(report, medium, links),
         sources_missing=NO_SOURCES,
         regions=view_regions(report, medium),
         shapes=shapes,
         roofline_chart=drawings.roofline,
-        memory=view_memory(report, drawings.memory, medium),
+        memory=view_memory(report, medium),
+        curves=view_curves(report, drawings.memory, medium),
         memory_missing=NO_MEMORY,
         actions=view_actions(report, medium),
         method=view_method(report),

@@ -151,6 +151,8 @@ def _memory(case: CaseAnalysis) -> Figure:
     if memory is None or memory.peak_allocated_bytes is None:
         return missing("not traced")
     note = ""
-    if memory.start_bytes is not None:
+    if memory.since_recording:
+        note = "above what was there before"
+    elif memory.start_bytes is not None:
         note = f"{fmt.size(memory.peak_allocated_bytes - memory.start_bytes)} over its start"
     return split(fmt.size(memory.peak_allocated_bytes), note)

@@ -13,8 +13,9 @@ from reportgen.report.view.checklist import ChecklistStep, rules_sentence, view_
 from reportgen.report.view.facts import Fact, state_facts
 from reportgen.report.view.finding_texts import evidence_text
 from reportgen.report.view.gains import gain_text, told_gain
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
-from reportgen.report.view.tables import Cell, Row, Table
+from reportgen.report.view.tables import Cell, Link, Row, Table
 
 MOST_CARDS_PRINTED = 6
 MOST_ROWS_PRINTED = 12
@@ -34,6 +35,8 @@ class Card:
     items: tuple[tuple[str, str], ...]
     # The command of "Check", to be copied; None where the text holds none.
     command: str | None
+    # Into the timeline, to the places that the evidence is about.
+    places: tuple[Link, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,7 @@ class Findings:
     checklist: tuple[ChecklistStep, ...]
 
 
-def view_findings(report: Report, medium: Medium) -> Findings:
+def view_findings(report: Report, medium: Medium, links: Links) -> Findings:
     """Return cards for faults, a table for facts, and the checklist."""
     faults = cases.faults(report)
     grave = tuple(finding for finding in faults if finding.severity != "low") or faults[:1]
@@ -60,7 +63,7 @@ def view_findings(report: Report, medium: Medium) -> Findings:
     facts = state_facts(report, report.findings)
     elsewhere = _facts_elsewhere(len(facts))
     return Findings(
-        cards=tuple(_card(report, finding) for finding in shown),
+        cards=tuple(_card(report, finding, links) for finding in shown),
         smaller=_smaller_table(report, rest[:MOST_ROWS_PRINTED], elsewhere if medium.is_print else "")
         if rest
         else None,
@@ -72,7 +75,7 @@ def view_findings(report: Report, medium: Medium) -> Findings:
     )
 
 
-def _card(report: Report, finding: Finding) -> Card:
+def _card(report: Report, finding: Finding, links: Links) -> Card:
     rules = ", ".join(fmt.legible(name, 40) for name in (finding.rule, *finding.merged))
     texts = (
         ("Evidence", _with_source(report, finding)),
@@ -98,6 +101,7 @@ def _card(report: Report, finding: Finding) -> Card:
             if text
         ),
         command=_command(finding.verify),
+        places=links.finding(finding),
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Bounds of a replayed gain are told where they lie further apart than this share of the step.
 WIDE_SHARE = 0.05
+_MEMORY_STEP = 3  # of the checklist
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,9 @@ def method_words(report: Report, finding: Finding) -> str:
     gain = finding.gain
     if gain is not None and gain.bytes:
         return f"{fmt.MINUS}{fmt.size(gain.bytes)}{' at most' if gain.method == 'bound' else ''}"
-    return wording.METHOD_WORDS[gain.method] if gain else fmt.NOT_EVALUATED
+    if gain is None:
+        return "in memory" if finding.checklist_step == _MEMORY_STEP else fmt.NOT_EVALUATED
+    return wording.METHOD_WORDS[gain.method]
 
 
 def gain_text(report: Report, finding: Finding) -> str:

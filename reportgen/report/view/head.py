@@ -59,10 +59,13 @@ def device_words(report: Report) -> str | None:
     names = [device.name for device in report.devices] or [case.device for case in report.cases[:1] if case.device]
     if not names:
         return None
-    name = fmt.legible(names[0], 40)
-    if len(set(names)) > 1:
-        return f"{fmt.spelled(len(names))} devices"
-    return f"one {name}" if len(names) == 1 else f"{fmt.spelled(len(names))} {name}"
+    worked = max((case.device_time.num_devices or 0 for case in report.cases if case.device_time), default=0)
+    # A file lists every device of the machine; those that did nothing in the steps were not measured.
+    number = min(worked, len(names)) or len(names)
+    if len(set(names)) > 1 and number > 1:
+        return f"{fmt.spelled(number)} devices"
+    used = next((case.device for case in report.cases if case.device), None) if len(set(names)) > 1 else None
+    return f"{fmt.spelled(number)} {fmt.legible(used or names[0], 40)}"
 
 
 def _subtitle(report: Report) -> list[str]:
@@ -129,15 +132,22 @@ def _coverage(report: Report) -> str | None:
 
 def _timing(report: Report) -> str | None:
     """Say what the profiler adds, and whether the figures hold it."""
+    within: str | None = None
     for case in report.cases:
         timing = case.timing
         if timing is None or timing.step_us is None:
             continue
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
-            if profiled_us is not None and profiled_us > timing.step_us:
+            times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+            if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
+            if profiled_us is not None and times is not None:
+                within = within or (
+                    f"What the profiler adds to the step of {cases.label(case)} is within the spread of the unprofiled "
+                    f"steps, {fmt.spread(times.p5_us, times.p95_us)}."
+                )
             continue
         row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None
         if row is not None and row.high_us > 0:
@@ -145,7 +155,7 @@ def _timing(report: Report) -> str | None:
             whole = fmt.step_time(timing.step_us)
             return f"The step was timed under the profiler, whose own share is {interval} of {whole}."
         return "The step was timed under the profiler: what recording adds is in its figures."
-    return None
+    return within
 
 
 def all_notices(report: Report) -> tuple[tuple[str, Notice], ...]:

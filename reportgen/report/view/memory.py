@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from reportgen.analysis.model import CaseAnalysis, Memory
-from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.medium import Medium
@@ -23,7 +22,6 @@ class CaseMemory:
     """The memory of one case; without `at_peak` or `largest` the sentences say what is missing."""
 
     case: str
-    chart: Chart | None
     at_peak: Table | None
     lines: Table | None
     largest: Table | None
@@ -38,16 +36,15 @@ def highest_peaks(analysed: Sequence[CaseAnalysis]) -> list[CaseAnalysis]:
     return sorted(ranked[:_MOST_CASES], key=known.index)
 
 
-def view_memory(report: Report, charts: Mapping[str, Chart], medium: Medium) -> tuple[CaseMemory, ...]:
-    """Return the memory of every case that has any; the page has room for two. `charts` are by a case's label."""
+def view_memory(report: Report, medium: Medium) -> tuple[CaseMemory, ...]:
+    """Return the memory of every case that has any; the page has room for two."""
     known = highest_peaks(report.cases) if medium.is_print else report.cases
-    return tuple(_case(case, case.memory, charts, medium) for case in known if case.memory)
+    return tuple(_case(case, case.memory, medium) for case in known if case.memory)
 
 
-def _case(case: CaseAnalysis, memory: Memory, charts: Mapping[str, Chart], medium: Medium) -> CaseMemory:
+def _case(case: CaseAnalysis, memory: Memory, medium: Medium) -> CaseMemory:
     return CaseMemory(
         case=cases.label(case),
-        chart=charts.get(cases.label(case)),
         at_peak=table_at_peak(memory),
         lines=table_of_lines(memory, medium),
         largest=table_of_largest(memory, medium),

@@ -49,6 +49,11 @@ def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def _peak(memory: Memory) -> str:
+    if memory.since_recording:
+        return (
+            f"{fmt.size(memory.peak_allocated_bytes)} allocated since the recording began; what was there before, the "
+            "model’s parameters for one, is not counted on a host."
+        )
     text = f"{fmt.size(memory.peak_allocated_bytes)} allocated at the peak"
     if memory.start_bytes is not None:
         before = "before its first step" if memory.basis == "unprofiled" else "before the step"

@@ -99,7 +99,7 @@ def _environment(report: Report) -> list[tuple[str, str]]:
         )
         if value
     ]
-    rows = [("Device", "; ".join(_device(device) for device in report.devices[:2]) or _no_device(report))]
+    rows = [("Device", _devices(report.devices) or _no_device(report))]
     used = {item.ceiling for case in report.cases for item in case.operators.items if item.ceiling}
     ceilings = [text for device in report.devices[:1] if (text := _ceilings(device, used))]
     rows.append(("Ceilings", ceilings[0] if ceilings else fmt.NOT_RECORDED))
@@ -114,6 +114,15 @@ def _no_device(report: Report) -> str:
     if report.cases and all(case.device_kind == "host" for case in report.cases):
         return "none: the host does the work"
     return next((fmt.legible(case.device, 40) for case in report.cases if case.device), fmt.NOT_RECORDED)
+
+
+def _devices(devices: Sequence[Device]) -> str:
+    """List the devices of the machine, equal ones once with their number."""
+    counts: dict[str, int] = {}
+    for device in devices:
+        counts[_device(device)] = counts.get(_device(device), 0) + 1
+    texts = [text if number == 1 else f"{fmt.count(number)} {fmt.TIMES} {text}" for text, number in counts.items()]
+    return "; ".join([*texts[:2], *([f"{len(texts) - 2} more kinds"] if len(texts) > 2 else [])])
 
 
 def _device(device: Device) -> str:

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
+from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.operator_table import FILE_NAME
 from reportgen.report.view import cases, tables
+from reportgen.report.view.anchors import ranked_operators
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
-from reportgen.report.view.tables import Cell, Row, Table
+from reportgen.report.view.tables import Cell, Link, Row, Table
 
 # Characters of a kernel's name: two lines of the column.
 _NAME_ON_A_PAGE, _NAME_ON_A_WIDE_PAGE = 84, 190
@@ -27,19 +30,18 @@ class CaseOperators:
     sentence: str
 
 
-def view_operators(report: Report, medium: Medium) -> tuple[CaseOperators, ...]:
+def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOperators, ...]:
     """Return the tables of every case."""
-    return tuple(_case(case, len(report.cases), medium) for case in report.cases)
+    return tuple(_case(case, len(report.cases), medium, links) for case in report.cases)
 
 
-def _case(case: CaseAnalysis, num_cases: int, medium: Medium) -> CaseOperators:
-    on_host = case.device_kind == "host"
-    ranked = [item for item in case.operators.items if _time(item, on_host=on_host)]
+def _case(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> CaseOperators:
+    ranked = ranked_operators(case)
     # Paper has a wide page for kernels, whose names are long; they stand in the operators' place where there are none.
-    kernels = _kernels(case, num_cases, medium, is_wide=bool(ranked) and medium.is_print)
+    kernels = _kernels(case, num_cases, medium, links, is_wide=bool(ranked) and medium.is_print)
     if not ranked:
         return CaseOperators(case=cases.label(case), operators=None, kernels=kernels, sentence=_missing(case))
-    table = _table(case, ranked, num_cases, medium)
+    table = _table(case, ranked, num_cases, medium, links)
     return CaseOperators(case=cases.label(case), operators=table, kernels=kernels, sentence="")
 
 
@@ -63,7 +65,7 @@ def _share(operator: Operator, *, on_host: bool) -> float | None:
     return operator.share_of_host if on_host else operator.share_of_device
 
 
-def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium) -> Table:
+def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, medium: Medium, links: Links) -> Table:
     on_host = case.device_kind == "host"
     shown = ranked[: medium.operator_rows]
     values = [_time(item, on_host=on_host) or 0.0 for item in shown]
@@ -73,15 +75,17 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     total_us = sum(values_all)
     cells = tables.times(values_all, total_us, unit="µs")
     roofs = any(item.roof_share is not None for item in shown)
+    apart = told_apart(shown)
     most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
     rows = [
         Row(
+            id=links.anchors(case).operator(item),
             cells=(
-                *_name_cells(item, medium),
+                *_name_cells(item, medium, apart[index], links.of_operator(case, item)),
                 cells[index],
                 _share_cell(item, most, on_host=on_host),
                 *_roof_cells(item, roofs=roofs),
-            )
+            ),
         )
         for index, item in enumerate(shown)
     ]
@@ -113,14 +117,35 @@ def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     return tables.columns(*heads)
 
 
-def _name_cells(item: Operator, medium: Medium) -> tuple[Cell, ...]:
+def told_apart(shown: Sequence[Operator]) -> list[str | None]:
+    """Return what tells each row from others of its operator and shapes: types, else strides, else the module."""
+    told: list[str | None] = []
+    for item in shown:
+        twins = [
+            other
+            for other in shown
+            if other is not item
+            and (other.name, other.input_shapes, other.direction) == (item.name, item.input_shapes, item.direction)
+        ]
+        if not twins or item.input_shapes is None:
+            told.append(None)
+        elif any(other.input_types == item.input_types for other in twins):
+            same = [other for other in twins if other.input_types == item.input_types]
+            by_stride = item.input_strides is not None and any(o.input_strides != item.input_strides for o in same)
+            told.append(fmt.strides(item.input_strides) if by_stride else fmt.legible(item.module or "", 40))
+        else:
+            told.append(fmt.data_types(item.input_types))
+    return told
+
+
+def _name_cells(item: Operator, medium: Medium, apart: str | None, links: tuple[Link, ...]) -> tuple[Cell, ...]:
     shapes = fmt.shapes(item.input_shapes, item.input_types, item.name, limit=3 if medium.is_print else 6)
-    name = tables.name(item.name.removeprefix("aten::"), medium.name_limit)
+    name = dataclasses.replace(tables.name(item.name.removeprefix("aten::"), medium.name_limit), links=links)
     if item.direction == "backward":
         name = dataclasses.replace(name, note="backward")
     return (
         name,
-        tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)),
+        dataclasses.replace(tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)), note=apart),
         Cell(text=fmt.count(item.calls_per_step), sort=item.calls_per_step),
     )
 
@@ -150,9 +175,8 @@ def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
 
 def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     which = "operator shape" if num_shown == 1 else f"{fmt.spelled(num_shown)} operator shapes"
-    what = "host time of their own" if on_host else "device time"
-    steps = fmt.plural(case.num_steps, "step")
-    return f"the {which} with the most {what}, n = {steps}."
+    what = "host time of their own, as profiled" if on_host else "device time"
+    return f"the {which} with the most {what}, n = {recorded_steps(case)}."
 
 
 def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
@@ -163,13 +187,13 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
             f"25{fmt.NBSP}% of the roof."
         )
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
-        texts.append("L2: faster than memory can deliver, as inputs are that still lie in the L2 cache.")
+        texts.append("L2: faster than the memory roof, so not all of it came from memory.")
     if num_rest > 0 and medium.is_print:
         texts.append(f"All shapes are in the HTML, in report.json and in {FILE_NAME}; both are attached to this PDF.")
     return " ".join(texts) or None
 
 
-def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, *, is_wide: bool) -> Table | None:
+def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links, *, is_wide: bool) -> Table | None:
     kernels = case.kernels.items
     if not kernels:
         return None
@@ -179,13 +203,14 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, *, is_wide: boo
     means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
     rows = tuple(
         Row(
+            id=links.anchors(case).kernels.get(kernel.name),
             cells=(
-                *_kernel_cells(kernel, limit),
+                *_kernel_cells(kernel, limit, links.of_kernel(case, kernel)),
                 spent[index],
                 Cell(text=fmt.share(kernel.share_of_device), sort=kernel.share_of_device),
                 means[index],
                 Cell(text=f"{fmt.number(kernel.min_us)} to {fmt.number(kernel.max_us)}"),
-            )
+            ),
         )
         for index, kernel in enumerate(shown)
     )
@@ -203,9 +228,9 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, *, is_wide: boo
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
 
 
-def _kernel_cells(kernel: Kernel, limit: int) -> tuple[Cell, ...]:
+def _kernel_cells(kernel: Kernel, limit: int, links: tuple[Link, ...]) -> tuple[Cell, ...]:
     return (
-        tables.name(kernel.name, limit),
+        dataclasses.replace(tables.name(kernel.name, limit), links=links),
         Cell(text=kernel.category),
         Cell(text=fmt.count(kernel.calls_per_step), sort=kernel.calls_per_step),
     )

@@ -6,18 +6,19 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
 MISSING = "No Python stack was recorded: functions are left out. Record with with_stack=True."
 
 
-def view_sources(report: Report, medium: Medium) -> tuple[Table, ...]:
+def view_sources(report: Report, medium: Medium, links: Links) -> tuple[Table, ...]:
     """Return the functions of every case that has any."""
-    return tuple(table for case in report.cases if (table := _table(case, len(report.cases), medium)))
+    return tuple(table for case in report.cases if (table := _table(case, len(report.cases), medium, links)))
 
 
-def _table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+def _table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> Table | None:
     shown = case.sources.items[: medium.small_rows]
     if not shown:
         return None
@@ -29,10 +30,10 @@ def _table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
     rows = []
     for i, row in enumerate(shown):
         place = f"{fmt.legible(row.file, limit)}:{row.line}"
-        name = Cell(text=fmt.legible(row.function, limit), code=True)
+        name = Cell(text=fmt.legible(row.function, limit), code=True, links=links.of_function(case, row))
         where = Cell(text=place if row.line_kind == "call" else f"def at {place}", muted=True)
         figures = (host[i],) if on_host else (device[i], host[i], waiting[i])
-        rows.append(Row(cells=(name, where, *figures)))
+        rows.append(Row(id=links.anchors(case).functions.get((row.file, row.function)), cells=(name, where, *figures)))
     heads = [("Function", 28.0, False), ("Where", 32.0, False)]
     all_heads: list[tuple[str, float, bool]] = [*heads]
     if on_host:

@@ -14,6 +14,33 @@ RowKind = Literal["", "rest", "total"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Show:
+    """What the timeline is asked to show: a stretch of the step, or all activities of an operator's or kernel's row.
+
+    `label` is written over what is shown.
+    """
+
+    start_us: float | None = None
+    end_us: float | None = None
+    row: str | None = None
+    label: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link, with words around it that are none. Without JavaScript one into the timeline leads to its chart."""
+
+    text: str
+    href: str
+    before: str = ""
+    after: str = ""
+    code: bool = False
+    # The whole name of what it leads to, where `text` is not it.
+    title: str | None = None
+    show: Show | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Cell:
     """One cell. `pad` is printed invisibly, `bar` is the width of a bar beside the text in per cent of its room."""
 
@@ -26,6 +53,10 @@ class Cell:
     part: BudgetPart | None = None
     bar: float | None = None
     href: str | None = None
+    # With `href`: what the timeline is to show there.
+    show: Show | None = None
+    # Below the text, where the medium can follow them.
+    links: tuple[Link, ...] = ()
     # What the screen sorts by where the text would not do.
     sort: float | None = None
     # The whole name, where `text` is cut.
@@ -47,6 +78,8 @@ class Row:
 
     cells: tuple[Cell, ...]
     kind: RowKind = ""
+    # What a link leads to; None where nothing does.
+    id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,6 +98,11 @@ class Table:
     def is_long(self) -> bool:
         """Tell whether the table may be split between pages."""
         return self.breaks or len(self.rows) > MOST_ROWS_UNSPLIT
+
+
+def linked(cell: Cell, link: Link | None) -> Cell:
+    """Return `cell` as a link, as it is where there is none."""
+    return dataclasses.replace(cell, href=link.href, show=link.show) if link else cell
 
 
 def text(value: str, *, code: bool = False, strong: bool = False, muted: bool = False) -> Cell:

@@ -10,6 +10,7 @@ from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables, waits
 from reportgen.report.view.budget import budget_table
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 
@@ -32,14 +33,14 @@ class Time:
     streams: str | None
 
 
-def view_time(report: Report, medium: Medium) -> Time:
+def view_time(report: Report, medium: Medium, links: Links) -> Time:
     """Return the section's tables."""
     waiting = [case for case in report.cases if not medium.is_print or (case.gaps and case.gaps.us_per_step > 0)]
     by_gaps = sorted(waiting, key=lambda case: -(case.gaps.us_per_step if case.gaps else 0.0))
     most = 2 if medium.is_print else len(by_gaps)
     number = len(report.cases)
-    places = tuple(table for case in by_gaps[:most] if (table := waits.places_table(case, number, medium)))
-    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, number, medium)))
+    places = tuple(table for case in by_gaps[:most] if (table := waits.places_table(case, number, medium, links)))
+    gaps = tuple(table for case in by_gaps[:most] if (table := waits.gaps_table(case, number, medium, links)))
     if medium.is_print and places:
         gaps = ()  # each single gap is for the screen
     devices = [case for case in report.cases if case.device_kind == "device"]
@@ -49,7 +50,7 @@ def view_time(report: Report, medium: Medium) -> Time:
         places=places,
         gaps=gaps,
         gaps_missing=_gaps_missing(report),
-        syncs=waits.syncs_table(report, medium),
+        syncs=waits.syncs_table(report, medium, links),
         syncs_missing=_syncs_missing(report),
         launching=waits.launching_table(devices),
         steps=()

@@ -9,8 +9,9 @@ from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync, WaitPlace
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
-from reportgen.report.view.tables import Cell, Row, Table
+from reportgen.report.view.tables import Cell, Link, Row, Table
 
 
 def source_cell(source: Source | None, limit: int) -> Cell:
@@ -22,14 +23,17 @@ def source_cell(source: Source | None, limit: int) -> Cell:
     return Cell(text=fmt.legible(source.function, limit), code=True, note=note)
 
 
-def gaps_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+def gaps_table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> Table | None:
     """Return the longest gaps of a case; None where none was long enough to list."""
     gaps = case.gaps
     if gaps is None or not gaps.items:
         return None
     shown = gaps.items[: medium.small_rows]
     lengths = tables.times([gap.duration_us for gap in shown], unit="µs")
-    rows = tuple(Row(cells=(lengths[i], *_gap_cells(gap, medium))) for i, gap in enumerate(shown))
+    rows = tuple(
+        Row(cells=(tables.linked(lengths[i], links.place(case, gap.where)), *_gap_cells(gap, medium)))
+        for i, gap in enumerate(shown)
+    )
     heads = (
         ("Length, µs", 12.0, True), ("Step", 8.0, True), ("Waits for", 16.0, False), ("Operator", 30.0, False),
         ("Function", 34.0, False),
@@ -63,7 +67,7 @@ def _gap_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
     )
 
 
-def places_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
+def places_table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> Table | None:
     """Return the waits of a case by cause and function, the longest first; None where none is known."""
     places = case.gaps.places if case.gaps else ()
     if not places:
@@ -73,7 +77,7 @@ def places_table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | 
     rows = tuple(
         Row(
             cells=(
-                *_place_cells(place, medium),
+                *_place_cells(place, medium, links.place(case, place.where)),
                 Cell(text=fmt.count(place.count_per_step), sort=place.count_per_step),
                 spent[i],
                 tables.text(_of_step(case, place)),
@@ -98,15 +102,16 @@ def _of_step(case: CaseAnalysis, place: WaitPlace) -> str:
     return fmt.share(place.us_per_step / case.budget.step_us if case.budget and case.budget.step_us else None)
 
 
-def _place_cells(place: WaitPlace, medium: Medium) -> tuple[Cell, ...]:
+def _place_cells(place: WaitPlace, medium: Medium, link: Link | None) -> tuple[Cell, ...]:
+    operator = place.operator.removeprefix("aten::") if place.operator else None
     return (
         Cell(text=wording.part_label(place.cause), part=place.cause),
-        tables.name(place.operator.removeprefix("aten::") if place.operator else None, 28 if medium.is_print else 80),
+        tables.linked(tables.name(operator, 28 if medium.is_print else 80), link),
         source_cell(place.source, 30 if medium.is_print else 80),
     )
 
 
-def syncs_table(report: Report, medium: Medium) -> Table | None:
+def syncs_table(report: Report, medium: Medium, links: Links) -> Table | None:
     """Return the synchronizations of all cases, the costliest first; None where the program asked for none."""
     pairs = [(case, sync) for case in report.cases for sync in case.syncs.items]
     if not pairs:
@@ -122,7 +127,7 @@ def syncs_table(report: Report, medium: Medium) -> Table | None:
         Row(
             cells=(
                 *((Cell(text=cases.label(case, 14)),) if several else ()),
-                *_sync_cells(sync, medium),
+                *_sync_cells(sync, medium, links.place(case, sync.where)),
                 blocked[i],
                 cost[i],
                 *((recorded[i],) if profiled else ()),
@@ -148,10 +153,10 @@ def cost_of(sync: Sync) -> float:
     return sync.cost_us_per_step if sync.share_out_us_per_step is None else sync.share_out_us_per_step
 
 
-def _sync_cells(sync: Sync, medium: Medium) -> tuple[Cell, ...]:
+def _sync_cells(sync: Sync, medium: Medium, link: Link | None) -> tuple[Cell, ...]:
     limit = 26 if medium.is_print else 80
     return (
-        tables.name(sync.call, limit),
+        tables.linked(tables.name(sync.call, limit), link),
         tables.name(sync.operator.removeprefix("aten::") if sync.operator else None, limit, "none"),
         Cell(text=fmt.count(sync.count_per_step), sort=sync.count_per_step),
     )

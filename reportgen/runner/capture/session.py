@@ -126,7 +126,7 @@ class CaptureSession:
     ) -> Literal[False]:
         atexit.unregister(self._close_late)
         self._passes.close()
-        failed = kind is not None and not issubclass(kind, GeneratorExit)
+        failed = error is not None and not isinstance(error, GeneratorExit) and not _ends_well(error)
         reason = explain(error, Path(sys.argv[0])) if failed and error else self._shortfall()
         self._book.update(outcome="failed" if failed else "done", reason=reason)
         if self._makes_report and self._rank.number == 0:
@@ -194,6 +194,11 @@ class CaptureSession:
         path = self._book.case_folder / f"{kind}.json.gz"
         yield from profile_steps(self._device, window, kind, path, self.num_steps)
         return {}
+
+
+def _ends_well(error: BaseException) -> bool:
+    """Say whether `error` is only the program's way to end in order."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 def iter_nothing() -> Generator[None]:

@@ -131,3 +131,20 @@ def test_frames_of_many_events_are_found_at_once(read: Read) -> None:
 
     assert found.tolist() == [0, 0, 0, -1]
     assert places.frames(frame=unknown, operator=unknown, call=unknown).tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize(
+    ("shown_ns", "example"),
+    [
+        (None, 0),  # the longest of all
+        ((100_000, 200_000), 2),  # the longest inside, though a longer one reaches out of it
+        ((300_000, 400_000), 0),  # none inside
+    ],
+)
+def test_the_place_that_stands_for_several_lies_in_the_step_that_is_shown(
+    read: Read, shown_ns: tuple[int, int] | None, example: int
+) -> None:
+    trace = read(op("a", 5, 10))
+    places = CasePlaces(Attribution(trace, trace), "t", shown_ns=shown_ns)
+    starts, ends = np.array([0, 110_000, 150_000, 190_000]), np.array([90_000, 120_000, 180_000, 230_000])
+    assert places.example(starts, ends) == example

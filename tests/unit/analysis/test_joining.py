@@ -51,6 +51,44 @@ def test_equal_names_are_told_apart_by_their_grid(read: Read) -> None:
     assert join(timeline, detail).activity.tolist() == [1, 2]
 
 
+def test_what_runs_with_other_shapes_gets_operators_but_no_shapes(read: Read) -> None:
+    """A step of the timeline pass that is launched with other grids was not recorded with its shapes."""
+
+    def shaped(length: int, *starts: float) -> list[Json]:
+        events = []
+        for number, start in enumerate(starts):
+            # A product's kernel has the grid of the device, whatever its shape; the others follow the length.
+            named = [("mm", 132), ("add", length), ("mul", length), ("sum", length)]
+            for index, (name, grid) in enumerate(named):
+                at, c = start + 10 * index, 10 * number + 100 * length + index + 1
+                events += [
+                    op(f"aten::{name}", at, 9, **{"Input Dims": [[length, 64]], "Input type": ["float"]}),
+                    launch(at + 1, 1, c),
+                    kernel(at + 5, 3, c, name=name, grid=[grid, 1, 1], block=[32, 1, 1]),
+                ]
+        return events
+
+    def plain(events: list[Json]) -> list[Json]:
+        return [{**event, "args": {k: v for k, v in event["args"].items() if k[:5] != "Input"}} for event in events]
+
+    steps = [step(1, 0, 100), step(2, 100, 100)]
+    timeline = read(*steps, *plain([*shaped(7, 0), *shaped(9, 100)]), name="timeline.json")
+    detail = read(*steps, *shaped(7, 0, 100), name="detail.json")
+    twins = join(timeline, detail)
+    assert twins.activity.min() >= 0
+    assert twins.other_shapes.tolist() == [False, True]
+
+    case = analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail))
+    rows = {(row.name, row.input_shapes): row.device_us_per_step for row in case.operators.items}
+    # A kernel of 3 in one of two steps each.
+    assert rows[("aten::mm", ((7, 64),))] == pytest.approx(1.5)
+    assert rows[("aten::mm", None)] == pytest.approx(1.5)
+    assert case.coverage.shapes == pytest.approx(0.5)
+    (notice,) = [notice for notice in case.notices if notice.code == "shapes-vary"]
+    assert notice.count == 1
+    assert notice.share == pytest.approx(0.5)
+
+
 def test_a_grid_that_grew_is_joined_by_name_between_its_neighbours(read: Read) -> None:
     timeline = read(*run(("a", 1), ("attention", 9), ("b", 1), ("attention", 9)), name="timeline.json")
     detail = read(*run(("a", 1), ("attention", 7), ("b", 1), ("attention", 7)), name="detail.json")
@@ -133,3 +171,23 @@ def test_an_empty_pass_does_no_harm(read: Read, missing: str) -> None:
     timeline, detail = (empty, full) if missing == "timeline" else (full, empty)
 
     assert analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail)).num_steps == 1
+
+
+@pytest.mark.parametrize(("rows", "stays"), [((64, 64), True), ((64, 16), False)])
+def test_without_a_device_shapes_hold_where_the_recorded_steps_agree_on_them(
+    read: Read, rows: tuple[int, int], stays: bool
+) -> None:
+    def one_step(number: int, rows: int) -> list[Json]:
+        at = 100.0 * number
+        shapes: Json = {"Input Dims": [[rows, 8]], "Input type": ["float"]}
+        return [step(number, at, 60), op("aten::relu", at + 1, 9, **shapes), op("aten::sum", at + 20, 9, **shapes)]
+
+    timeline = read(*one_step(1, 64), name="timeline.json")
+    detail = read(*one_step(1, rows[0]), *one_step(2, rows[1]), name="detail.json")
+    case = analyze_case(CaseInputs(name="case", timeline=timeline, detail=detail))
+
+    assert {row.name: row.input_shapes for row in case.operators.items} == {
+        "aten::relu": ((64, 8),) if stays else None,
+        "aten::sum": ((64, 8),) if stays else None,
+    }
+    assert ("shapes-vary" in {notice.code for notice in case.notices}) is not stays

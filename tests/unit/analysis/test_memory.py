@@ -52,6 +52,13 @@ def test_start_is_that_of_the_step_which_holds_the_peak(analyze: Analyze) -> Non
     assert found.at_peak_bytes == 200
 
 
+def test_a_hosts_counter_begins_with_the_recording_and_says_so(analyze: Analyze) -> None:
+    events = (step(1, 0, 10), memory(1, 100, total=100), memory(2, -100, total=0))
+
+    assert memory_of(analyze(events[0], *map(on_host, events[1:]))).since_recording
+    assert not memory_of(analyze(*events)).since_recording
+
+
 def test_growth_is_the_mean_rise_between_ends_of_steps(analyze: Analyze) -> None:
     found = memory_of(
         analyze(

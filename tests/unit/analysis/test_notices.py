@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from reportgen.analysis.case import CaseInputs, analyze_case
 from reportgen.analysis.model import Notice
-from reportgen.recording import PassRecord, RecordedCase, RecordedTiming, Samples
+from reportgen.recording import MemoryMarks, PassRecord, RecordedCase, RecordedTiming, Samples
 from reportgen.trace.columns import Trace
-from tests.trace_builder import op
+from tests.trace_builder import kernel, launch, op
 
 
 def notices(recorded: RecordedCase) -> dict[str, Notice]:
@@ -63,3 +65,18 @@ def test_each_pass_is_heard_on_what_is_taken_from_it(read: Callable[..., Trace])
     assert "shapes-not-recorded" not in both
     assert "steps-not-marked" in both
     assert len(both) == len(set(both))
+
+
+@pytest.mark.parametrize(
+    ("peak_bytes", "code"),
+    [(100, "no-allocations"), (101, "memory-not-recorded")],  # 101: something was allocated that the trace lacks
+)
+def test_a_trace_without_allocations_is_whole_where_the_steps_make_none(
+    read: Callable[..., Trace], peak_bytes: int, code: str
+) -> None:
+    marks = MemoryMarks(start_bytes=100, peak_allocated_bytes=peak_bytes, peak_reserved_bytes=200)
+    trace = read(op("a", 0, 10), launch(2, 1, 1), kernel(4, 5, 1))
+    recorded = RecordedCase(name="a", phase="train", folder="a", outcome="done", memory=marks)
+    case = analyze_case(CaseInputs(name="a", recorded=recorded, timeline=trace, detail=trace))
+
+    assert {notice.code for notice in case.notices} & {"no-allocations", "memory-not-recorded"} == {code}

@@ -6,7 +6,7 @@ import pytest
 
 from reportgen.analysis.datasheets import ceilings_of, datasheet_of
 from reportgen.analysis.device_limits import limits_of
-from reportgen.analysis.roofline import compute_type, is_tf32, place
+from reportgen.analysis.roofline import beats_roof, compute_type, is_tf32, place
 from reportgen.analysis.work_models import Call, Work
 from reportgen.recording import Ceilings, Device, Scalar
 
@@ -106,3 +106,11 @@ def test_what_was_measured_counts_before_the_datasheet() -> None:
     assert limits_of([device], 0).ceilings == CEILINGS
     assert limits_of([device, Device(index=1, name="NVIDIA H100 PCIe")], 1).ceilings.copy_bytes_per_s == 2.0e12
     assert limits_of([], 0).ceilings == Ceilings()
+
+
+def test_writing_alone_may_beat_the_copy_that_measured_the_bandwidth_arithmetic_no_peak() -> None:
+    # A fill of 1 MB at 1.1 of 1 TB/s, then at 1.2; a product of 1 GFLOP at 110 of 100 TFLOP/s.
+    fill, product = Work(0.0, 1e6), Work(1e9, 1e3)
+    assert not beats_roof(place(fill, 1 / 1.1, "float32", "elementwise", CEILINGS))
+    assert beats_roof(place(fill, 1 / 1.2, "float32", "elementwise", CEILINGS))
+    assert beats_roof(place(product, 10 / 1.1, "float16", "matrix product", CEILINGS))

@@ -192,6 +192,20 @@ def test_an_operator_in_half_the_time_shortens_a_device_bound_step_by_its_half(t
     assert finding.gain.at_most_us_per_step == pytest.approx(300, rel=0.01)
 
 
+def test_one_launch_for_the_step_is_a_bound_where_compiling_is_what_is_advised(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(stalled_step))
+    graph = Change(kind="launch-as-graph")
+    (sure,) = judged(case, rule_with("graph", graph))
+    (hoped,) = judged(case, rule_with("compile", msgspec.structs.replace(graph, is_limit=True)))
+
+    assert sure.gain is not None
+    assert hoped.gain is not None
+    assert (sure.gain.method, sure.confidence) == ("replay", "medium")
+    assert (hoped.gain.method, hoped.confidence, hoped.gain.at_least_us_per_step) == ("bound", "low", 0.0)
+    assert hoped.gain.step_after_us == sure.gain.step_after_us
+    assert "the most that the fix can do" in hoped.evidence[-1].text
+
+
 def test_a_replay_that_misses_the_step_leaves_the_bound_and_says_so(tmp_path: Path) -> None:
     case = analyzed(tmp_path, equal_steps(synchronized_step))
     replay = replay_of(case)

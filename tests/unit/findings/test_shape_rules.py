@@ -9,8 +9,9 @@ import pytest
 from reportgen.analysis.model import CaseAnalysis, Coverage, Cut, Launching, Operator, Timing
 from reportgen.findings.evaluate import evaluate
 from reportgen.findings.model import Finding, RuleRecord
-from reportgen.recording import Environment
+from reportgen.recording import Ceilings, Device, Environment
 from tests.case_builder import host_bound_case, operator
+from tests.trace_reading import plain
 
 PEAK = 1000e12
 
@@ -78,6 +79,23 @@ class TestGemmMisaligned:
         assert finding.gain.at_least_us_per_step == pytest.approx(8000 - 843_172.5 / 800, abs=1)
         assert finding.confidence == "high"
 
+    def test_products_that_one_padding_mends_are_one_finding(self) -> None:
+        """The output of one product is an input of the other: both have rows of 50257; a third has rows of 1001."""
+        backward = product(8192, 50257, 1024, 6000.0)  # A has the odd rows: 843 GFLOP at 700 TFLOP/s take 1204.5 us
+        other = product(8192, 8192, 1001, 2000.0)  # 134 GFLOP: 192 us
+        long = Timing(step_us=20_000.0, mode="pipelined", basis="unprofiled")
+        _, found = judge([case(self.ODD, backward, other, timing=long)], "gemm-misaligned")
+
+        assert [one.title.partition(" takes ")[0].partition(" take ")[0] for one in found] == [
+            "2 products of odd stride",
+            "mm with an odd stride",
+        ]
+        merged = found[0]
+        assert merged.gain is not None
+        assert merged.gain.at_least_us_per_step == pytest.approx(8000 + 6000 - 2 * 1204.5, abs=1)
+        assert [line.value for line in merged.evidence[:2]] == [8000, 6000]
+        assert plain(merged.evidence[2].text).endswith("16 bytes: 50 257 elements")
+
     def test_padding_acquits(self) -> None:
         record, found = judge([case(product(8192, 1024, 50304, 1100.0))], "gemm-misaligned")
         assert (record.outcome, found) == ("passed", [])
@@ -114,6 +132,16 @@ class TestTensorCoresUnused:
         assert finding.gain is not None
         assert finding.gain.at_least_us_per_step == 2000.0
         assert finding.beware is not None
+
+    def test_the_device_s_ceiling_tells_what_tf32_gives(self) -> None:
+        # 137.4 GFLOP at 70 % of 400 TFLOP/s: 491 us of 4000.
+        slow = product(4096, 4096, 4096, 4000.0, ceiling="float32", roof_us=2000.0, roof_share=0.5)
+        device = Device(index=0, name="some", ceilings=Ceilings(matmul_flops_per_s={"tf32": 400e12}, method="measured"))
+        findings, _ = evaluate([case(slow)], Environment(), devices=[device])
+        (finding,) = [one for one in findings if one.rule == "tensor-cores-unused"]
+
+        assert finding.gain is not None
+        assert finding.gain.at_least_us_per_step == pytest.approx(4000 - 2 * 4096**3 / (0.7 * 400e12) * 1e6)
 
     def test_a_tf32_kernel_acquits(self) -> None:
         row = product(4096, 4096, 4096, 4000.0, ceiling="float32", kernels=("sm80_xmma_gemm_tf32f32_tn",))

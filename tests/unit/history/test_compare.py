@@ -3,6 +3,7 @@ import pytest
 
 from reportgen.errors import InputUnreadable
 from reportgen.history.compare import KnownSpread, compare_reports, read_report
+from reportgen.history.text import first_moved, host_moved, render_text, shows_host
 from reportgen.recording import Device
 from reportgen.report.json import encode_report
 from tests.night_builder import HOST, night, night_case, timed
@@ -90,6 +91,23 @@ def test_a_step_ten_per_cent_longer_is_noise_of_two_runs_and_says_how_many_night
     assert row.needs_nights == 5
 
 
+def test_a_longer_step_with_the_same_device_time_is_followed_into_the_host():
+    (case,) = compare_reports(night(), night([night_case(step_us=2000.0, forward_us=1800.0)])).cases
+
+    assert shows_host(case)
+    assert first_moved(case) == []
+    assert [(row.kind, row.name, row.basis, row.change_us) for row in host_moved(case)] == [
+        ("function", "forward", "host", 900.0)
+    ]
+
+
+def test_host_times_that_move_under_an_equal_step_are_not_shown():
+    difference = compare_reports(night(), night([night_case(forward_us=1800.0)]))
+
+    assert not shows_host(difference.cases[0])
+    assert "forward" not in render_text(difference)
+
+
 def test_a_step_twice_as_long_is_worse_even_of_two_runs():
     assert figure(compare_reports(night(), night([night_case(step_us=2000.0)])), "step_time").verdict == "worse"
 
@@ -136,7 +154,7 @@ def test_a_step_whose_cores_others_had_is_not_compared_and_shows_both():
     row = figure(compare_reports(night(), night([crowded])), "step_time")
 
     assert (row.base, row.new, row.verdict) == (1000.0, 9000.0, "not-comparable")
-    assert row.reason.replace("\u00a0", " ") == "others had the cores: 0 of 20 steps ran undisturbed in new"
+    assert row.reason.replace("\u00a0", " ") == "others had the cores (0 of 20 steps ran undisturbed) in new"
 
 
 def test_a_step_seen_only_under_the_profiler_is_not_compared():

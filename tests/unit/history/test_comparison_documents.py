@@ -36,6 +36,40 @@ def test_the_markdown_of_a_name_with_marks_stays_text():
     assert "**No change.**" in text
 
 
+def test_the_markdown_has_a_row_for_what_changed_and_one_for_all_that_did_not():
+    base = night([night_case(), night_case(name="decode")], findings=[finding("F1"), finding("F2")])
+    new = night([night_case(mm_us=130.0), night_case(name="decode")], findings=[finding("F2"), finding("F3")])
+
+    lines = render_markdown(compare_reports(base, new)).replace("\u00a0", " ").splitlines()
+
+    assert [line for line in lines if line.startswith("| ")][2:] == [
+        "| prefill | device time per step | 200 µs | 210 µs | +5.0 % | worse |",
+        "| prefill | activities per step, kernels per step, peak memory and step time |  |  |  | no change |",
+        "| decode | all 5 figures |  |  |  | no change |",
+    ]
+    assert lines[lines.index("Findings:") + 2 :] == [
+        "- New: Prefill issues 10 activities in 1.00 ms that run 0.20 ms",
+        "- Gone: Prefill issues 10 activities in 1.00 ms that run 0.20 ms "
+        "(promised at most 500 µs; the step is as long as before)",
+        "- 1 finding still there",
+    ]
+
+
+def test_a_longer_step_names_the_function_of_the_host_in_every_document():
+    difference = compare_reports(night(), night([night_case(step_us=2000.0, forward_us=1800.0)]))
+
+    assert "+900 µs  forward model.py (changed) on the host" in render_text(difference).replace("\u00a0", " ")
+    markdown = render_markdown(difference).replace("\u00a0", " ")
+    assert "What moved in prefill (host time per step):\n\n- +900 µs `forward model.py` (changed)" in markdown
+    assert "Function: what moved in prefill, host time per step" in render_html(difference)
+
+
+def test_the_page_names_the_unit_of_what_moved():
+    page = render_html(worse()).replace("\u00a0", " ")
+
+    assert '<th scope="col" class="n">Base, µs</th><th scope="col" class="n">New, µs</th>' in page
+
+
 def test_the_page_shows_both_devices_of_what_is_not_comparable():
     page = render_html(compare_reports(night(), night(devices=A100)))
 

@@ -2,17 +2,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from reportgen.errors import InputUnreadable, UsageError
+from reportgen.findings.model import RuleRecord
 from reportgen.history.comparability import series_key
 from reportgen.history.judge import judge_case
 from reportgen.history.store import open_store, schema
 from reportgen.history.store.rows import Judgement
-from tests.night_builder import night, night_case
+from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -219,24 +221,69 @@ def test_a_night_that_has_not_ended_sees_itself_and_no_other_like_it(store):
     assert [point.values for point in store.series(KEY, "device_time", night_id=own)] == [(200.0,), (201.0,)]
 
 
-def test_a_finding_is_new_after_three_nights_without_it_and_gone_after_three_with_it(store):
-    for day in (1, 2, 3):
-        add_night(store, day, night(findings=[finding("F1")]))
+def test_a_finding_is_new_after_five_nights_without_it(store):
     other = night(findings=[finding("F2")])
-    number, _ = add_night(store, 4, other)
-
-    judged = verdicts(store, number, other)
-
-    assert judged["finding:host-bound/prefill/F2"] == "new"
-    assert judged["finding:host-bound/prefill/F1"] == "gone"
-
-
-def test_a_finding_that_comes_and_goes_is_neither_new_nor_gone(store):
     for day in (1, 2, 3, 4):
-        add_night(store, day, night(findings=[finding("F1")] if day % 2 else []))
-    number, _ = add_night(store, 5, night(findings=[finding("F1")]))
+        add_night(store, day, night(findings=[finding("F1")]))
+    number, _ = add_night(store, 5, other)
+    assert "finding:host-bound/prefill/F2" not in verdicts(store, number, other)
+
+    store.prune("2027-01-01T00:00:00Z")
+    for day in (1, 2, 3, 4, 5):
+        add_night(store, day, night(findings=[finding("F1")]))
+    number, _ = add_night(store, 6, other)
+    assert verdicts(store, number, other)["finding:host-bound/prefill/F2"] == "new"
+
+
+def gone_on(store, presence, last=None):
+    """On which days, from 1, the finding F1 is told to be gone; `presence` says of each night whether it is there."""
+    told = []
+    for day, there in enumerate(presence, 1):
+        report = night(findings=[finding("F1")] if there else [])
+        if last is not None and day == len(presence):
+            report = msgspec.structs.replace(report, rules=(last,))
+        number, _ = add_night(store, day, report)
+        if verdicts(store, number, report).get("finding:host-bound/prefill/F1") == "gone":
+            told.append(day)
+    return told
+
+
+def test_a_finding_is_gone_on_the_third_night_without_it_and_only_then(store):
+    assert gone_on(store, [1, 1, 1, 0, 0, 0, 0]) == [6]
+
+
+def test_a_finding_at_its_threshold_is_never_gone(store):
+    assert gone_on(store, [1, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0]) == []
+
+
+def test_what_could_not_be_looked_for_is_not_gone(store):
+    undecided = RuleRecord(id="host-bound", case="prefill", outcome="not-evaluated", reason="between the limits")
+
+    assert gone_on(store, [1, 1, 1, 0, 0, 0], undecided) == []
+
+
+def test_a_finding_that_comes_and_goes_is_not_new(store):
+    for day in range(1, 8):
+        add_night(store, day, night(findings=[finding("F1")] if day == 2 else []))
+    number, _ = add_night(store, 8, night(findings=[finding("F1")]))
 
     assert "finding:host-bound/prefill/F1" not in verdicts(store, number, night(findings=[finding("F1")]))
+
+
+def test_on_a_night_that_could_time_no_step_only_findings_of_the_timeline_are_left_open(store):
+    crowded = timed(*[9000.0] * 20, starved_us=[4000.0] * 20)
+    waits = finding(rule="host-stall", fingerprint="host-stall/prefill/F1")
+    grows = finding(rule="memory-growth", fingerprint="memory-growth/prefill/F2")
+    for day in (1, 2, 3, 4, 5):
+        add_night(store, day)
+    busy = night([night_case(timing=crowded)], findings=[waits, grows])
+    number, _ = add_night(store, 6, busy)
+    assert verdicts(store, number, busy)["finding:memory-growth/prefill/F2"] == "new"
+    assert "finding:host-stall/prefill/F1" not in verdicts(store, number, busy)
+
+    free = night(findings=[waits, grows])
+    number, _ = add_night(store, 7, free)
+    assert verdicts(store, number, free)["finding:host-stall/prefill/F1"] == "new"
 
 
 def test_a_change_names_what_else_changed_that_night(store):

@@ -44,7 +44,8 @@ class Nights:
     def _options(self, workloads: Sequence[str], **options: object) -> NightOptions:
         wishes = Wishes(output=self.folder, progress=lambda event: self.said.append(getattr(event, "text", "")))
         paths = tuple(Path(f"{name}.py") for name in workloads)
-        return NightOptions(workloads=paths, run=RunOptions(device="cpu"), wishes=wishes, store=self.store, **options)  # type: ignore[arg-type]
+        run = RunOptions(device=str(options.pop("device", "cpu")))
+        return NightOptions(workloads=paths, run=run, wishes=wishes, store=self.store, **options)  # type: ignore[arg-type]
 
     def _world(self, measured: list[Report | ReportgenError], sleep: Callable[[float], None]) -> World:
         now = FIRST + timedelta(days=self.day)
@@ -64,5 +65,6 @@ def write_report(report: Report, folder: Path) -> Written:
     (folder / "recording").mkdir(parents=True)
     (folder / "recording" / "recording.json").write_text("{}")
     (folder / "report.json").write_bytes(encode_report(report))
+    (folder / "report.html").write_text("")
     (folder / "step.perfetto.json.gz").write_bytes(b"")
     return Written(report=report, folder=folder, paths=(folder / "report.json",))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.errors import RunFailed, UsageError
+from reportgen.history.comparability import series_key
 from reportgen.history.store import open_store
 from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
@@ -62,7 +63,7 @@ def test_a_change_is_an_alarm_on_one_night_alone(nights):
 def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_there(nights):
     for number in range(12):
         nights.run(night([night_case(step_us=1000.0 + 10.0 * (number % 3))]))
-    slow = night([night_case(step_us=1110.0)])
+    slow = night([night_case(step_us=1110.0, forward_us=1800.0)])
 
     first = nights.run(slow, slow)
     assert first.verdict == "no change"
@@ -73,11 +74,50 @@ def test_a_longer_step_says_how_many_nights_it_needs_and_is_told_when_they_are_t
     third = nights.run(slow, slow)
     assert third.verdict == "worse"
     assert "since 2026-01-13" in third.workloads[0].told[0].text
+    assert [moved.replace("\u00a0", " ") for moved in third.workloads[0].told[0].moved] == [
+        "+900 µs forward model.py (changed)"
+    ]
     # Compared with the last night before it came, the twelfth, not with yesterday's, which was as slow.
     compared = json.loads((nights.folder / third.workloads[0].folder / "comparison.json").read_bytes())
     assert Path(compared["base"]["path"]).name == "gpt2-11-12"
     (row,) = [row for row in compared["cases"][0]["differences"] if row["quantity"] == "step_time"]
     assert "between 12 nights" in row["reason"]
+
+
+def test_a_night_of_three_measurements_counts_with_their_mean(nights):
+    for _ in range(2):
+        summary = nights.run(*(night([night_case(step_us=us)]) for us in (900.0, 1000.0, 1160.0)), repeats=3)
+
+    assert summary.verdict == "no change"
+    assert nights.asked == [("gpt2",)] * 6
+    store = open_store(nights.store)
+    key = series_key(night(), night_case())
+    assert [point.values for point in store.series(key, "step_time", last=1)] == [(900.0, 1000.0, 1160.0)]
+    store.close()
+    page = " ".join((nights.folder / "trend.html").read_text().replace("\u00a0", " ").split())
+    assert '>gpt2 prefill</a></th><td class="n">1.02 ms</td>' in page
+
+
+def test_what_looks_worse_after_three_measurements_is_measured_a_fourth_time(nights):
+    nights.run()
+
+    assert nights.run(WORSE, WORSE, WORSE, night(), repeats=3).verdict == "no change"
+    assert nights.run(WORSE, WORSE, WORSE, WORSE, repeats=3).verdict == "worse"
+
+
+def test_a_device_that_is_never_free_costs_the_wait_once(nights, monkeypatch, tmp_path):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\ncase $1 in *apps*) echo 4711, 9 MiB;; *) echo 0x0000000000000000;; esac\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    slept = []
+
+    nights.run(workloads=("gpt2", "bert"), device="cuda:0", sleep=slept.append, wait_s=20.0)
+
+    assert slept == [5.0] * 4
+    store = open_store(nights.store)
+    assert store.nights()[0].remark == "1\u00a0other process on the device: 4711  9 MiB"
+    store.close()
 
 
 def test_a_night_whose_cores_others_had_is_said_and_is_no_part_of_the_level(nights):
@@ -90,7 +130,7 @@ def test_a_night_whose_cores_others_had_is_said_and_is_no_part_of_the_level(nigh
     assert not summary.workloads[0].measured_again
     (said,) = summary.workloads[0].waiting
     assert said.replace("\u00a0", " ") == (
-        "prefill: step time 9.00 ms, not judged: others had the cores: 0 of 20 steps ran undisturbed"
+        "prefill: step time 9.00 ms, not judged: others had the cores (0 of 20 steps ran undisturbed)"
     )
     assert "ran undisturbed" in (nights.folder / "index.html").read_text()
     assert nights.run().workloads[0].waiting == ()
@@ -114,7 +154,7 @@ def test_a_workload_that_fails_costs_only_itself(nights):
     ],
 )
 def test_a_gate_fails_on_what_it_asks_for_alone(nights, gate, report, fails):
-    for _ in range(3):
+    for _ in range(5):
         nights.run()
 
     assert nights.run(report, report, gates=(gate,)).gate_failed == fails
@@ -138,8 +178,21 @@ def test_the_index_has_the_newest_night_first_with_its_verdict(nights):
     nights.run(WORSE, WORSE)
 
     page = (nights.folder / "index.html").read_text()
-    assert page.index("2026-01-02 02:00:00 UTC: worse") < page.index("2026-01-01 02:00:00 UTC: no change")
-    assert 'href="gpt2-1-2/report.html"' in page
+    assert "<b>The last night: worse.</b> gpt2 prefill: device time per step" in page
+    assert page.index("2026-01-02<small>") < page.index('<span class="sev high">worse</span>')
+    assert page.index('href="gpt2-1-2/report.html"') < page.index("2026-01-01<small>")
+    assert 'href="gpt2-1-2/comparison.html"' in page
+    assert "gpt2 measured 2 times" in page.replace("\u00a0", " ")
+
+
+def test_the_index_links_to_no_document_that_is_not_there(nights):
+    nights.run()
+    (nights.folder / "gpt2-0-1" / "report.html").unlink()
+    nights.run()
+
+    page = (nights.folder / "index.html").read_text()
+    assert 'href="gpt2-0-1/report.json"' in page
+    assert 'href="gpt2-0-1/report.html"' not in page
 
 
 def test_old_traces_go_and_documents_stay(nights):

@@ -17,10 +17,11 @@ from reportgen.report.html import render_html
 from reportgen.report.view.comparison import view_comparison
 from reportgen.report.view.gains import step_before
 from reportgen.report.view.medium import SCREEN, page
+from reportgen.report.view.operators import told_apart
 from reportgen.report.view.regions import view_regions
 from reportgen.report.view.tables import Table
 from tests import report_builder as build
-from tests.case_builder import host_bound_case
+from tests.case_builder import host_bound_case, operator
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -135,3 +136,26 @@ def test_a_rule_that_raises_is_shown_as_failed_in_documents_that_are_still_writt
     assert "ZeroDivisionError: share of nothing" in text
     # The others are judged as ever.
     assert next(finding.rule for finding in findings) == "host-bound"
+
+
+def test_rows_of_one_operator_and_shape_are_told_apart_by_type_then_by_stride() -> None:
+    shapes = ((8, 4), (8, 4))
+    copies = [
+        operator("aten::copy_", input_shapes=shapes, input_types=kinds, device_us_per_step=us, share_of_device=0.1)
+        for kinds, us in ((("float", "c10::BFloat16"), 9.0), (("c10::BFloat16", "float"), 8.0))
+    ]
+    products = [
+        operator("aten::mm", input_shapes=((4, 4), (4, 2)), input_types=("float", "float"), input_strides=strides,
+                 device_us_per_step=us, share_of_device=0.1)
+        for strides, us in ((((1, 4), (2, 1)), 7.0), (((4, 1), (2, 1)), 6.0))
+    ]  # fmt: skip
+    alone = operator("aten::add", device_us_per_step=5.0, share_of_device=0.1)
+    rows = [*copies, *products, alone]
+
+    assert told_apart(rows) == [
+        "float32, bfloat16", "bfloat16, float32", "strides 1×4 · 2×1", "strides 4×1 · 2×1", None
+    ]  # fmt: skip
+    case = host_bound_case(operators=Cut(items=tuple(rows), total=5))
+    page_text = render_html(build.report([case]))
+    assert "<small>float32, bfloat16</small>" in page_text
+    assert "<small>bfloat16, float32</small>" in page_text

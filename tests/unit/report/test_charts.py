@@ -6,10 +6,12 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from reportgen.analysis.model import Budget, BudgetRow, Cut, Timing
 from reportgen.formatting import NBSP
+from reportgen.recording import Ceilings, PassRecord
 from reportgen.report.charts import (
     Chart,
     budget_chart,
@@ -24,7 +26,10 @@ from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.palette import DARK, LIGHT
 from reportgen.report.charts.scale import Scale, tick_labels
 from reportgen.report.charts.text import drawable, fit, width_pt
-from tests.case_builder import budget, host_bound_case
+from reportgen.report.view.figures import case_figures
+from reportgen.report.view.memory_sentences import sentences_about
+from tests import report_builder
+from tests.case_builder import budget, host_bound_case, operator
 from tests.chart_cases import FIXES, H200, MEMORY, PRODUCT, TIMELINE, TIMING, decode, prefill, times
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -268,3 +273,44 @@ def test_ticks_are_round_and_told_apart() -> None:
     assert Scale(low=0.05, high=300.0, start=0.0, end=100.0, log=True).ticks() == [0.1, 1.0, 10.0, 100.0]
     assert tick_labels([0.0, 0.5, 1.0]) == ["0.0", "0.5", "1.0"]
     assert tick_labels([0.01, 1.0, 100.0], log=True) == ["0.01", "1", "100"]
+
+
+def test_the_roof_drawn_is_that_of_the_arithmetic_not_of_the_longest_operator() -> None:
+    # Adding in float32 takes longer than the product in bfloat16 does a thousand times the arithmetic in.
+    add = operator(
+        "aten::add", device_us_per_step=900.0, share_of_device=0.9, flops=1e6, bytes=1e7, ceiling="float32", roof_us=1.0
+    )
+    product = operator(
+        "aten::mm", device_us_per_step=100.0, share_of_device=0.1, flops=1e9, bytes=1e6, ceiling="bfloat16", roof_us=1.0
+    )
+    rates = {"float32": 50e12, "bfloat16": 800e12}
+    device = msgspec.structs.replace(
+        H200, ceilings=Ceilings(copy_bytes_per_s=4e12, matmul_flops_per_s=rates, method="measured")
+    )
+    chart = drawn(roofline_chart([prefill(operators=Cut(items=(add, product), total=2))], [device]))
+
+    assert f"800{NBSP}TFLOP/s (bfloat16 product)" in chart.alt
+
+
+def test_a_peak_names_its_pass_and_why_page_one_has_another() -> None:
+    passes = (PassRecord(name="detail", outcome="done"),)
+    own = msgspec.structs.replace(MEMORY, basis="unprofiled", peak_allocated_bytes=360 * 2**20)
+    chart = drawn(memory_chart(prefill(memory=own, passes=passes)))
+    assert chart.caption.conclusion == (
+        f"Prefill peaks at 363{NBSP}MiB in the detail pass, 69.0{NBSP}MiB above the step’s start, where mm adds "
+        f"50.0{NBSP}MiB."
+    )
+    assert f"The 360{NBSP}MiB on page one are the timing pass’s." in chart.caption.reading
+    # A trace from elsewhere is one pass, and page one has the same figure.
+    foreign = drawn(memory_chart(prefill(memory=MEMORY)))
+    assert "pass" not in foreign.caption.conclusion + foreign.caption.reading
+
+
+def test_a_hosts_peak_is_over_what_was_there_before_the_recording() -> None:
+    on_host = msgspec.structs.replace(MEMORY, since_recording=True)
+    caption = drawn(memory_chart(prefill(memory=on_host))).caption
+
+    assert caption.conclusion == f"Prefill peaks at 363{NBSP}MiB above what was there before the recording."
+    report = report_builder.report([prefill(memory=on_host)])
+    assert case_figures(report, report.cases[0])[-1].note == "above what was there before"
+    assert dict(sentences_about(on_host))["Peak:"].startswith(f"363{NBSP}MiB allocated since the recording began")

@@ -9,6 +9,7 @@ from reportgen import formatting as fmt
 from reportgen.findings.ranking import rank
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
+from reportgen.report.view import cases
 from reportgen.report.view.finding_texts import clip
 from reportgen.report.view.gains import gain_text
 from tests import report_builder as build
@@ -60,3 +61,13 @@ def test_the_terminal_cuts_no_sentence_and_breaks_no_figure_from_its_name() -> N
     assert "a_case_of_nineteen_" in text
     assert "…" not in text
     assert "Rules: No rule fired." in text
+
+
+def test_the_best_step_is_a_replayed_one_before_a_shorter_one_that_is_only_a_bound() -> None:
+    bound = build.finding("F1", gain=build.gain(1000.0, 300.0, "bound"), confidence="low")
+    replayed = build.finding("F2", gain=build.gain(1000.0, 700.0, "replay"), confidence="medium")
+    report = build.report(findings=[bound, replayed])
+
+    best = cases.best_gain(report, report.cases[0])
+    assert best is not None
+    assert best.id == "F2"

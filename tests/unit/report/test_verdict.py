@@ -128,3 +128,14 @@ def test_nothing_found_counts_what_was_looked_at() -> None:
     rules = (RuleRecord(id="a", case="prefill", outcome="passed"), RuleRecord(id="b", case="prefill", outcome="failed"))
     words = verdict(report_builder.report([device_bound()], rules=rules)).changes
     assert words == "No rule found time to gain: one passed, one could not be evaluated."
+
+
+def test_work_that_is_mostly_copies_or_communication_is_named() -> None:
+    copies = host_bound_case(budget=case_builder.budget(1000.0, compute=150.0, copy=800.0, sync=50.0))
+    assert verdict(report_builder.report([copies])).limits == (
+        "The device’s own work sets the step: it is busy for 95.0\u00a0% of 1.00\u00a0ms (0.80\u00a0ms of it copies)."
+    )
+    ranks = host_bound_case(budget=case_builder.budget(1000.0, compute=150.0, communication=250.0, launch=600.0))
+    assert verdict(report_builder.report([ranks])).limits == (
+        "The device waits for the host: it works 0.40 of 1.00\u00a0ms (0.25\u00a0ms of it communication)."
+    )

@@ -1,6 +1,7 @@
 """A captured loop: what it computes stays the same, what it costs, and what it leaves however it ends."""
 
 import contextlib
+import sys
 
 import pytest
 
@@ -85,6 +86,17 @@ def test_an_exception_is_raised_unchanged_and_the_recording_kept(tmp_path):
     assert case.outcome == "failed"
     assert case.reason.startswith('KeyError: "the loop\'s own"')
     assert case.pass_record("timing").outcome == "done"
+
+
+@pytest.mark.parametrize(("code", "outcome"), [(0, "done"), (None, "done"), (3, "failed")])
+def test_a_program_that_ends_itself_has_failed_only_where_it_says_so(tmp_path, code, outcome):
+    session = captured(tmp_path, skip=0)
+
+    with pytest.raises(SystemExit), session:
+        sys.exit(code)
+
+    (case,) = Recording.open(session.recording).manifest.cases
+    assert case.outcome == outcome
 
 
 def test_a_loop_that_is_too_short_says_so(tmp_path):

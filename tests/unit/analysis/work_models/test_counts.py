@@ -246,9 +246,22 @@ class TestTheRest:
         found = work("aten::gather", half(50, 8), scalar("0"), (LONG, "", (6, 8), (1, 0)), scalar("False"))
         assert found.bytes == 2 * 48 * 2 + 6 * 8.0
 
-    def test_the_gradient_of_an_embedding_covers_its_table(self) -> None:
+    def test_a_small_table_is_read_once_however_often_its_rows_are_asked_for(self) -> None:
+        found = work("aten::gather", half(2, 8), scalar("0"), (LONG, "", (60, 8), (1, 0)), scalar("False"))
+        assert found.bytes == 2 * 8 * 2 + 60 * 8 * 2 + 60 * 8.0
+        assert work("aten::embedding", half(2, 8), (LONG, "", (60,)), scalar("-1")).bytes == found.bytes
+
+    def test_a_generated_kernel_may_read_a_part_of_what_an_index_points_into(self) -> None:
+        assert work("triton_red_fused_embedding_0", (LONG, "", (1, 512)), half(50257, 768), half(512, 768)) == Work(
+            None, None
+        )
+        assert work("triton_poi_fused_add_1", (LONG, "", (512,)), (LONG, "", (512,))) == Work(None, 2 * 512 * 8.0)
+
+    def test_the_gradient_of_an_embedding_is_written_where_it_was_asked_for(self) -> None:
         found = work("aten::embedding_dense_backward", floats(2, 3, 8), (LONG, "", (2, 3)), scalar("100"))
-        assert found.bytes == 48 * 4 + 6 * 8 + 800 * 4.0
+        assert found.bytes == 48 * 4 + 6 * 8 + 48 * 4.0
+        small = work("aten::embedding_dense_backward", floats(2, 3, 8), (LONG, "", (2, 3)), scalar("2"))
+        assert small.bytes == 48 * 4 + 6 * 8 + 2 * 8 * 4.0
 
     def test_adam_reads_four_lists_and_writes_three(self) -> None:
         lists = [listed(10), listed(2, 5)] * 4 + [listed(), listed()]

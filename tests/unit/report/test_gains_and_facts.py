@@ -1,0 +1,147 @@
+"""What is told of a gain and of a fact: of which step, after which fix, how wide, and of which cases."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
+from reportgen.report.model import Report
+from reportgen.report.verdict import verdict
+from reportgen.report.view import cases
+from reportgen.report.view.anchors import find_anchors
+from reportgen.report.view.checklist import rules_sentence, view_checklist
+from reportgen.report.view.findings import Findings, view_findings
+from reportgen.report.view.gains import gain_text, method_words, told_gain
+from reportgen.report.view.links import Links
+from reportgen.report.view.medium import SCREEN
+from reportgen.report.view.top import view_top
+from tests import report_builder as build
+from tests.case_builder import host_bound_case
+
+NBSP = "\u00a0"
+PREFILL, DECODE = host_bound_case(), host_bound_case(name="decode")
+
+
+def plain(text: str | None) -> str:
+    return re.sub("[\u00a0\u202f]", " ", text or "")
+
+
+def section(report: Report) -> Findings:
+    return view_findings(report, SCREEN, Links(report, find_anchors(report, SCREEN), ()))
+
+
+def cold_start(id_: str, case: str, first_us: float, figure: str) -> Finding:
+    return build.finding(
+        id_, case, rule="cold-start", severity="info", checklist_step=5, gain=None,
+        title=f"The first step of {case} takes {figure}",
+        evidence=(Evidence(text=f"{figure} for the first step, 1.00{NBSP}ms for a later one (n = 1)"),),
+        statement=Statement(lead="The first step takes", figure=figure, value=first_us),
+    )  # fmt: skip
+
+
+def synthetic(id_: str, case: str) -> Finding:
+    return build.finding(
+        id_, case, rule="synthetic-inputs", severity="info", checklist_step=5, gain=None, title=f"{case} is synthetic",
+        evidence=(Evidence(text="inputs: random token ids"),), statement=Statement(lead="The inputs are synthetic"),
+    )  # fmt: skip
+
+
+def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
+    facts = (
+        cold_start("F2", "decode", 479_000, f"479{NBSP}ms"),
+        cold_start("F3", "prefill", 1_230_000, f"1\u202f230{NBSP}ms"),
+        synthetic("F4", "decode"), synthetic("F5", "prefill"),
+    )  # fmt: skip
+    report = build.report([PREFILL, DECODE], [build.finding(), *facts])
+
+    table = section(report).facts
+    assert table is not None
+    assert [[plain(cell.text) for cell in row.cells] for row in table.rows] == [
+        [
+            "F2, F3", "prefill and decode", "The first step takes 479 to 1 230 ms",
+            "Prefill: 1 230 ms for the first step, 1.00 ms for a later one (n = 1). "
+            "Decode: 479 ms for the first step, 1.00 ms for a later one (n = 1).",
+        ],
+        ["F4, F5", "prefill and decode", "The inputs are synthetic", "inputs: random token ids."],
+    ]  # fmt: skip
+    # Two statements, wherever they are counted.
+    assert view_top(report, SCREEN).more == "And two facts about the run: F2, F3, F4 and F5."
+    assert view_checklist(report)[4].verdict == f"2{NBSP}facts"
+    assert "F2 and F3: The first step takes" in plain(view_checklist(report)[4].found)
+
+
+def test_a_report_of_facts_alone_counts_them_as_it_lists_them() -> None:
+    facts = (synthetic("F1", "decode"), synthetic("F2", "prefill"))
+    fired = tuple(RuleRecord(id="synthetic-inputs", case=name, outcome="fired") for name in ("prefill", "decode"))
+    report = build.report([PREFILL, DECODE], facts, rules=fired)
+
+    assert plain(rules_sentence(report)) == "No fault found; 1 fact is stated."
+
+
+def test_facts_that_differ_in_more_than_their_figure_stay_two() -> None:
+    other = msgspec.structs.replace(synthetic("F3", "decode"), statement=Statement(lead="The weights are synthetic"))
+    report = build.report([PREFILL, DECODE], [build.finding(), synthetic("F2", "prefill"), other])
+
+    table = section(report).facts
+    assert table is not None
+    assert [row.cells[2].text for row in table.rows] == ["prefill is synthetic", "decode is synthetic"]
+
+
+def sequence(*fixes: tuple[str, float]) -> FixSequence:
+    return FixSequence(
+        case="prefill",
+        step_us=1000.0,
+        fixes=tuple(Fix(finding=name, edit=name, step_after_us=us, method="replay") for name, us in fixes),
+    )
+
+
+def test_a_gain_that_needs_another_fix_first_names_it() -> None:
+    nothing_yet = build.finding("F2", gain=build.gain(1000.0, 999.0, "replay"), severity="low")
+    report = build.report(findings=[build.finding(), nothing_yet], fixes=(sequence(("F1", 500.0), ("F2", 350.0)),))
+
+    assert plain(gain_text(report, nothing_yet)) == "after F1: 0.50 → 0.35 ms"
+    assert method_words(report, nothing_yet) == "replayed, after F1"
+    row = view_top(report, SCREEN).rows[1]
+    assert (row.before, row.after) == ("0.50", "0.35")
+    # A fix that gives something by itself is told by itself.
+    assert plain(gain_text(report, build.finding("F2", gain=build.gain(1000.0, 800.0, "replay")))) == "1.00 → 0.80 ms"
+
+
+def test_a_gain_of_the_mean_step_says_so_and_is_no_best_step() -> None:
+    rare = msgspec.structs.replace(build.gain(1100.0, 1050.0, "bound"), base="mean-step")
+    outlier = build.finding(rule="step-outlier", gain=rare, severity="low")
+    report = build.report(findings=[outlier])
+
+    assert plain(gain_text(report, outlier)) == "mean 1.10 → 1.05 ms"
+    assert method_words(report, outlier) == "at most, of the mean"
+    # The step is 1.00 ms already: 1.05 is no promise.
+    assert cases.best_gain(report, PREFILL) is None
+    assert plain(verdict(report).changes) == (
+        "No rule found time to gain but in single slow steps: 1.10 → 1.05 ms in the mean at best."
+    )
+
+
+def test_a_replayed_gain_is_told_with_its_bounds_where_they_are_wide() -> None:
+    gain = msgspec.structs.replace(
+        build.gain(1000.0, 800.0, "replay"), at_least_us_per_step=100.0, at_most_us_per_step=300.0
+    )
+    finding = build.finding(gain=gain, confidence="medium")
+    report = build.report(findings=[finding])
+
+    assert plain(method_words(report, finding)) == "replayed, 0.70 to 0.90 ms"
+    (card,) = section(report).cards
+    assert plain(card.gain_note) == "replayed, 0.70 to 0.90 ms, sure: medium"
+    narrow = msgspec.structs.replace(gain, at_least_us_per_step=199.0, at_most_us_per_step=201.0)
+    told = told_gain(report, build.finding(gain=narrow))
+    assert told is not None
+    assert told.bounds == ""
+
+
+def test_a_fault_of_memory_alone_promises_nothing_in_time() -> None:
+    leak = build.finding(rule="memory-growth", checklist_step=3, gain=None)
+    report = build.report(findings=[leak])
+
+    assert view_top(report, SCREEN).rows[0].method == "in memory"
+    assert view_top(report, SCREEN).rows[0].after == "not evaluated"

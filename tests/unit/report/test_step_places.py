@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from reportgen.analysis.model import Where
+from reportgen.analysis.step_export import StepExport
+from reportgen.report.step_places import Stretch, places_of, stretch_of
+from tests import report_builder as build
+
+# The step is [1000, 1100] in the clock of its trace.
+STEP = StepExport(case="prefill", trace="t.json", step=1, origin_us=1000.0, duration_us=100.0, tracks=(), num_dropped=0)
+
+
+def where(start_us: float, end_us: float, trace: str = "t.json") -> Where:
+    return Where(trace=trace, start_us=start_us, end_us=end_us)
+
+
+@pytest.mark.parametrize(
+    ("place", "stretch"),
+    [
+        (where(1010, 1030), Stretch(10, 30)),
+        (where(990, 1030), Stretch(0, 30)),
+        (where(1090, 1500), Stretch(90, 100)),
+        (where(900, 1000), None),
+        (where(1100, 1200), None),
+        (where(1010, 1030, "other.json"), None),
+        (None, None),
+    ],
+)
+def test_a_place_is_told_in_the_steps_own_time_as_far_as_it_lies_inside(place, stretch) -> None:
+    assert stretch_of(STEP, place) == stretch
+
+
+def test_places_are_those_of_findings_about_the_case() -> None:
+    places = (where(1010, 1030), where(2000, 2010))
+    assert places_of(STEP, build.finding(where=places)) == [Stretch(10, 30)]
+    assert places_of(STEP, build.finding(case="decode", where=places)) == []
+    assert places_of(STEP, build.finding(case=None, where=places)) == [Stretch(10, 30)]
