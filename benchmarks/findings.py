@@ -21,7 +21,7 @@ import msgspec
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.findings.model import Finding
 from reportgen.findings.rules import RULES
-from reportgen.findings.rules.step_outlier import own_samples_us
+from reportgen.findings.samples import own_samples_us
 from reportgen.recording import RecordedCase, Recording
 from reportgen.report.assemble import assemble_recording, assemble_trace
 from reportgen.report.model import ReportInput

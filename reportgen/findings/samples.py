@@ -1,4 +1,4 @@
-"""From how many steps of which pass a finding's figures are."""
+"""From how many steps of which pass a finding's figures are, and what of their time was the program's own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 
 if TYPE_CHECKING:
-    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.analysis.model import CaseAnalysis, StepTimes, Timing
 
 
 def recorded_steps(case: CaseAnalysis) -> str:
     """Return "3 steps" of a trace from elsewhere, "5 steps of the timeline pass" of an own run, which has several."""
     steps = fmt.plural(case.num_steps, "step")
     return f"{steps} of the timeline pass" if case.passes else steps
+
+
+def counted_times(timing: Timing) -> StepTimes | None:
+    """Return the times of the kind that counts as the step's."""
+    return timing.pipelined if timing.mode == "pipelined" else timing.drained
+
+
+def own_samples_us(times: StepTimes) -> tuple[float, ...]:
+    """Return step times less what others held up, µs: several threads that waited at once count each."""
+    if not times.starved_us:
+        return times.samples_us
+    return tuple(max(us - away_us, 0.0) for us, away_us in zip(times.samples_us, times.starved_us, strict=True))

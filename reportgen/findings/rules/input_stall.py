@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import statistics
+
 from reportgen import formatting as fmt
+from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
-from reportgen.findings.samples import recorded_steps
+from reportgen.findings.samples import counted_times, own_samples_us, recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -29,7 +32,8 @@ def judge(context: Context) -> Verdict:
     """Take the budget's part `input`: waits for a launch that follows the data loader or its iterator.
 
     Device idle counts, not the loader's span: a loader that prefetches has spans and no idle. What is shorter than
-    taking a prefetched batch from its queue is nothing that prefetching could give.
+    taking a prefetched batch from its queue is nothing that prefetching could give, nor is what a single recorded step
+    waited while another process had the core.
     """
     case = context.case
     if case.device_kind == "not-recorded":
@@ -37,7 +41,7 @@ def judge(context: Context) -> Verdict:
     step_us = case.step_us
     if case.budget is None or not step_us:
         return not_evaluated("the step's waits are not known")
-    cost_us = part_us(case.budget, "input")
+    cost_us = _lasting_us(case, part_us(case.budget, "input"), step_us)
     measured = context.measured(SHARE, cost_us / step_us)
     if measured.value < measured.threshold:
         return passed(f"waiting for data takes {fmt.share(measured.value)} of the step", measured)
@@ -46,6 +50,25 @@ def judge(context: Context) -> Verdict:
             f"waiting for data takes {fmt.duration(cost_us)}, no longer than a prefetched batch does", measured
         )
     return fired(_draft(context, cost_us, step_us), measured=measured)
+
+
+def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
+    """Return `cost_us` less what slow recorded steps added to it that the program's own time does not show.
+
+    Of the recorded steps only a few are at hand, and one that was held up stands for all of them; among the unprofiled
+    ones slow steps add the mean less the median, the waits for a core taken out.
+    """
+    rows = [row for row in case.steps if row.interval_us is not None and not row.settling]
+    excess_us = sum(row.differs_by_us or 0.0 for row in rows if row.outlier and row.differs_in == "input")
+    times = counted_times(case.timing) if case.timing and case.timing.basis == "unprofiled" else None
+    recorded_us = sum(row.interval_us or 0.0 for row in rows)
+    if not excess_us or times is None or not times.samples_us or not recorded_us:
+        return cost_us
+    own_us = own_samples_us(times)
+    shown_us = max(0.0, statistics.fmean(own_us) - statistics.median(own_us))
+    # The budget's parts sum to the unprofiled step, the recorded intervals do not.
+    added_us = excess_us * step_us / recorded_us
+    return max(0.0, cost_us - max(0.0, added_us - shown_us))
 
 
 def _draft(context: Context, cost_us: float, step_us: float) -> Draft:

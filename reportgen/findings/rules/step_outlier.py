@@ -8,10 +8,11 @@ from typing import Literal
 import msgspec
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import StepTimes, Timing
+from reportgen.analysis.model import Timing
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import counted_times, own_samples_us
 
 FACTOR = Threshold(
     name="factor", value=2, unit="x", reason="a host that is shared makes a step half as long again; twice is an event"
@@ -61,20 +62,9 @@ def _samples(context: Context) -> tuple[float, ...]:
     if timing is None:
         return ()
     if timing.basis == "unprofiled":
-        times = _counted(timing)
+        times = counted_times(timing)
         return own_samples_us(times) if times else ()
     return tuple(row.interval_us for row in context.case.steps if row.interval_us is not None and not row.settling)
-
-
-def _counted(timing: Timing) -> StepTimes | None:
-    return timing.pipelined if timing.mode == "pipelined" else timing.drained
-
-
-def own_samples_us(times: StepTimes) -> tuple[float, ...]:
-    """Return step times less what others held up, µs: several threads that waited at once count each."""
-    if not times.starved_us:
-        return times.samples_us
-    return tuple(max(us - away_us, 0.0) for us, away_us in zip(times.samples_us, times.starved_us, strict=True))
 
 
 def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: list[float], cost_us: float) -> Draft:
@@ -86,7 +76,7 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
     # The step of a trace is a mean already.
     base: Literal["step", "mean-step"] = "mean-step" if timing.basis == "unprofiled" else "step"
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
-    times = _counted(timing) if timing.basis == "unprofiled" else None
+    times = counted_times(timing) if timing.basis == "unprofiled" else None
     if times is not None and sum(times.starved_us) > 0:
         how = "not profiled, waits for a core taken out"
     return Draft(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
 from reportgen.findings import evaluate
@@ -124,6 +125,26 @@ class TestInputStall:
         record, findings = judge(case, "input-stall")
         assert (record.outcome, record.value, findings) == ("passed", 0.375, [])
 
+    def held_up(self, *samples_us: float) -> CaseAnalysis:
+        """Return a step of 1000 us with 500 of input, which one recorded step of four, 4600 us longer, stands for."""
+        rows = [*_rows(5)]
+        rows[3] = msgspec.structs.replace(
+            rows[3], interval_us=5600.0, outlier=True, differs_in="input", differs_by_us=4600.0
+        )
+        parts = budget(1000.0, compute=200.0, input=500.0, launch=300.0)
+        return host_bound_case(budget=parts, timing=timed(step_times(*samples_us)), steps=tuple(rows))
+
+    def test_one_recorded_step_that_was_held_up_is_no_stall_where_the_steps_are_even(self) -> None:
+        # 4600 of 8600 us recorded, at the scale of 1000: 535 of the 500.
+        record, _ = judge(self.held_up(*[1000.0] * 10), "input-stall")
+        assert (record.outcome, record.value) == ("passed", 0.0)
+
+    def test_slow_steps_that_come_without_a_profiler_too_stay_in(self) -> None:
+        # One of ten takes 6000: the mean is 500 over the median, so 35 of the 535 are taken away.
+        record, [finding] = judge(self.held_up(*[1000.0] * 9, 6000.0), "input-stall")
+        assert record.value == pytest.approx(0.465, abs=0.001)
+        assert finding.gain is not None
+
     def test_a_loader_that_keeps_up_passes(self) -> None:
         record, _ = judge(host_bound_case(), "input-stall")
         assert (record.outcome, record.value) == ("passed", 0.0)
@@ -220,6 +241,19 @@ class TestShapeSpecialisation:
         timing = timed(step_times(*[45_000.0] * 5), revisit=step_times(*[44_500.0] * 5))
         record, _ = judge(msgspec.structs.replace(self.case(row), timing=timing), "shape-specialisation")
         assert record.outcome == "passed"
+
+    def test_operators_that_behave_so_are_one_finding_that_costs_what_all_of_them_take(self) -> None:
+        backward = msgspec.structs.replace(visit(12_100.0, 100.0), operator="aten::_cudnn_attention_backward")
+        case = msgspec.structs.replace(
+            self.case(backward),
+            timing=timed(step_times(*[45_000.0] * 5)),
+            first_visits=(visit(8_100.0, 100.0), backward),
+        )
+        _, [finding] = judge(case, "shape-specialisation")
+        # Twelve and eight of 45 ms; it speaks of the dearer one.
+        assert finding.title == "Each new shape costs decode 20.0 of 45.0\u00a0ms"
+        assert finding.evidence[0].text.startswith("_cudnn_attention_backward")
+        assert finding.evidence[1].value == 20_000.0
 
     def test_one_shape_alone_may_be_the_library_loading(self) -> None:
         record, _ = judge(self.case(visit(37_000.0, 100.0, num=1)), "shape-specialisation")
