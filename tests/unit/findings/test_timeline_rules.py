@@ -7,7 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
+from reportgen.analysis.model import (
+    CaseAnalysis,
+    Cut,
+    FirstVisit,
+    Gaps,
+    Source,
+    StepTimes,
+    Sync,
+    Timing,
+    WaitPlace,
+    Where,
+)
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Environment
@@ -116,6 +127,21 @@ class TestInputStall:
         assert (record.outcome, record.value) == ("fired", 0.5)
         assert finding.gain is not None
         assert finding.gain.step_after_us == 500.0
+
+    def test_points_to_the_longest_wait_for_the_loader(self) -> None:
+        def place(cause: Any, start_us: float) -> WaitPlace:
+            where = Where(trace="t.json", start_us=start_us, end_us=start_us + 5)
+            return WaitPlace(
+                cause=cause, operator=None, source=None, us_per_step=5.0, count_per_step=1.0, num_steps=2, where=where
+            )
+
+        places = (place("launch", 1.0), place("input", 2.0), place("input", 3.0))
+        case = host_bound_case(
+            budget=budget(1000.0, compute=200.0, input=500.0, launch=300.0),
+            gaps=Gaps(count_per_step=3.0, us_per_step=15.0, places=places),
+        )
+        _, [finding] = judge(case, "input-stall")
+        assert [where.start_us for where in finding.where] == [2.0]
 
     def test_what_a_prefetched_batch_takes_as_well_is_no_stall(self) -> None:
         # 150 of 400 us: a queue between the loop and a worker takes as long.
