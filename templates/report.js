@@ -105,7 +105,7 @@ function copy(button) {
 
 // Replace a chart by one to explore; one that stands in a closed element is made when that is opened.
 function explore(host) {
-  const make_ = () => {
+  const build = () => {
     const data = JSON.parse(host.querySelector("script").textContent), picture = host.querySelector("picture");
     const kind = host.dataset.explore === "timeline" ? Timeline : Curve;
     const words = host.dataset.explore === "timeline" ? `Timeline of step ${data.step} of ${data.case}` : `Memory of ${data.case} over one step`;
@@ -116,9 +116,9 @@ function explore(host) {
     return panel;
   };
   host.hidden = false;
-  let panel = host.tagName === "DETAILS" ? null : make_();
-  host.addEventListener("toggle", () => { panel = panel || make_(); });
-  return { host, get panel() { panel = panel || make_(); return panel; }, get made() { return panel; } };
+  let panel = host.tagName === "DETAILS" ? null : build();
+  host.addEventListener("toggle", () => { panel = panel || build(); });
+  return { host, get panel() { panel = panel || build(); return panel; }, get made() { return panel; } };
 }
 
 function follow(event, explored) {

@@ -24,7 +24,7 @@ def build(case, device):
     # Two frames of sound make one position of the encoder.
     num_frames = 2 * model.config.max_source_positions
     sound = torch.randn(case.batch, model.config.num_mel_bins, num_frames, device=device, dtype=dtype)
-    provenance = {"weights": "random", "inputs": "random sound, 30 s each", "outputs": "a given token each step"}
+    provenance = {"weights": "random", "inputs": "random sound, 30 s each"}
 
     def encode():
         with torch.inference_mode():
@@ -48,6 +48,7 @@ def build(case, device):
         with torch.inference_mode():
             return model(encoder_outputs=heard, decoder_input_ids=token, use_cache=True, **{cache_name: cache})
 
+    provenance["outputs"] = "a given token each step"
     return Step(decode, model=model, before=before, mode="drained", tokens=case.batch, provenance=provenance)
 
 

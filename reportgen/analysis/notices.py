@@ -29,6 +29,8 @@ _DECISIVE: frozenset[PassName] = frozenset({"timing", "timeline", "detail"})
 # What only the detail pass records: that the timeline pass lacks it is no news.
 _ASKED_OF_DETAIL = ("stacks-", "shapes-", "memory-", "flops-")
 
+# Shares of device time that are the same to a reader.
+_SAME_SHARE = 0.01
 # What a trace and a history without an allocation are taken for, and what they are where there was none to record.
 _OF_NO_ALLOCATION = frozenset({"memory-not-recorded", "memory-history-missing"})
 _NO_ALLOCATION = Notice(
@@ -54,7 +56,7 @@ def collect_notices(
         for said in detail.notices:
             if said.code.startswith(_ASKED_OF_DETAIL):
                 found.append(_notice(said))
-            elif said.affects_conclusions:
+            elif said.affects_conclusions and not _is_repeated(said, timeline):
                 found.append(_notice(said, prefix="Detail pass: "))
     if snapshot is not None:
         found += [_notice(said) for said in snapshot.notices]
@@ -69,6 +71,14 @@ def _allocates_nothing(recorded: RecordedCase) -> bool:
     """Say whether the allocator's counters, read around steps without the profiler, never rose above their start."""
     marks = recorded.memory
     return marks is not None and marks.peak_allocated_bytes == marks.start_bytes
+
+
+def _is_repeated(said: TraceNotice, other: Trace) -> bool:
+    """Say whether the other pass says the same of as large a share: both replay the same graphs."""
+    return said.share is not None and any(
+        said.code == notice.code and notice.share is not None and abs(said.share - notice.share) < _SAME_SHARE
+        for notice in other.notices
+    )
 
 
 def _notice(said: TraceNotice, prefix: str = "") -> Notice:

@@ -62,6 +62,7 @@ def _measure(
         waits = budget.waits
         share = covered(spans, waits.start_ns, waits.end_ns) / np.maximum(waits.end_ns - waits.start_ns, 1)
         waits_us = float((share * waits.true_us).sum()) / max(budget.num_intervals, 1)
+    example = places.example(start, end)
     return OptimizerUpdate(
         name=name,
         activities_per_step=int(launched.sum()) / steps,
@@ -70,7 +71,7 @@ def _measure(
         host_us_per_step=spans.total_ns / 1e3 / steps,
         extent_us_per_step=device_us + waits_us,
         source=places.source_at(int(start[0]), int(annotations.thread[rows[0]])),
-        where=places.where(int(start[0]), int(end[0]), thread=int(annotations.thread[rows[0]])),
+        where=places.where(int(start[example]), int(end[example]), thread=int(annotations.thread[rows[example]])),
     )
 
 

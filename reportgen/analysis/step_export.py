@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from reportgen.analysis.budget_result import part_of
+from reportgen.analysis.replay.changes import group_key
 from reportgen.analysis.timeline import part_of_activities, pick_step
 from reportgen.trace.columns import Calls, Operators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reportgen.analysis.attribution import Attribution
     from reportgen.analysis.budget_result import BudgetResult
@@ -41,6 +42,8 @@ class Slice:
     # Of an operator, and of an activity by the operator that launched it; `operator` is None on the operator itself.
     operator: str | None = None
     shapes: str | None = None
+    # The `operator_key` of the operator at its signature.
+    operator_key: str | None = None
     source: Source | None = None
     # Equal on a launch and on the activity it launched; None elsewhere.
     flow: int | None = None
@@ -119,6 +122,7 @@ class _Builder:
         self._attribution = attribution
         self._trace: Trace = attribution.timeline
         self._parts = part_of_activities(self._trace)
+        self._keys: dict[int, str] = {}
         self._start_ns, self._end_ns = start_ns, end_ns
         self.num_dropped = 0
 
@@ -169,7 +173,13 @@ class _Builder:
         if isinstance(table, Operators):
             group, frame = int(self._attribution.operator_group[row]), int(self._attribution.operator_frame[row])
             source = self._attribution.frames.source(frame)
-            return dataclasses.replace(piece, kind="operator", shapes=self._shapes(group), source=source)
+            return dataclasses.replace(
+                piece,
+                kind="operator",
+                shapes=self._shapes(group),
+                operator_key=self._operator_key(group),
+                source=source,
+            )
         if isinstance(table, Calls):
             return dataclasses.replace(piece, kind="call", flow=row if table.num_activities[row] == 1 else None)
         return piece
@@ -186,20 +196,26 @@ class _Builder:
             part=next(part for part, chosen in self._parts.items() if chosen[row]),
             operator=self._attribution.groups[group].name if group >= 0 else None,
             shapes=self._shapes(group),
+            operator_key=self._operator_key(group),
             source=self._attribution.frames.source(int(self._attribution.activity_frame[row])),
             flow=call if call >= 0 and self._trace.calls.num_activities[call] == 1 else None,
         )
 
     def _shapes(self, group: int) -> str | None:
         signature = self._attribution.groups[group].signature if group >= 0 else None
-        return shapes_text(signature.shapes) if signature is not None and signature.shapes else None
+        if signature is None or not signature.shapes:
+            return None
+        return ", ".join("×".join(map(str, shape)) for shape in signature.shapes if shape)
+
+    def _operator_key(self, group: int) -> str | None:
+        if group < 0:
+            return None
+        if group not in self._keys:
+            known = self._attribution.groups[group]
+            self._keys[group] = group_key(known.name, known.signature, known.direction)
+        return self._keys[group]
 
     def _inside(self, start_ns: int, end_ns: int) -> tuple[float, float]:
         """Return start and duration of what lies in the step, µs from its start."""
         start = max(int(start_ns), self._start_ns)
         return (start - self._start_ns) / 1e3, (min(int(end_ns), self._end_ns) - start) / 1e3
-
-
-def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
-    """Write the shapes of an operator's inputs as the slices' `shapes` has them: "2×3, 3×4"."""
-    return ", ".join("×".join(map(str, shape)) for shape in shapes if shape)

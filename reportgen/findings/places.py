@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 
 if TYPE_CHECKING:
-    from reportgen.analysis.model import Source
+    from reportgen.analysis.model import BudgetPart, CaseAnalysis, Source, Where
 
 
 def place_of(source: Source | None) -> str:
     """Return "in `hook` (planted.py:57)", or nothing where the place is not known."""
     return fmt.code_place(source.function, source.file, source.line, source.line_kind) if source else ""
+
+
+def longest_wait(case: CaseAnalysis, cause: BudgetPart) -> tuple[Where, ...]:
+    """Return where the device waits longest for `cause`, in the function that costs most; nothing where none is known.
+
+    It shows one of many waits, not all that a finding counts.
+    """
+    places = case.gaps.places if case.gaps else ()
+    return tuple(place.where for place in places if place.cause == cause and place.where)[:1]
 
 
 def are_same_function(one: Source | None, other: Source | None) -> bool:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import ctypes.util
+import importlib
+import io
 import logging
 import os
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import RunFailed
-from reportgen.report import templating
+from reportgen.report import json, operator_table, templating
 from reportgen.report.collection import no_collection
-from reportgen.report.json import encode_report
 from reportgen.report.view import medium as media
 from reportgen.report.view.document import Document, view
 from reportgen.report.view.drawings import Drawings, draw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.report.model import Report
 
 _TIGHTEST = 4
 _VARIANT = "pdf/ua-1"
+_BREAK = "\u200b"  # nothing to be seen, where a line may end
 
 
 class PdfUnavailable(RunFailed):
@@ -33,33 +41,42 @@ def require_pango() -> None:
 
 @no_collection()
 def render_pdf(report: Report, drawings: Drawings | None = None) -> bytes:
-    """Return `report` as PDF/UA-1 with report.json attached; equal input gives equal bytes.
+    """Return `report` as PDF/UA-1 with report.json and its operators attached; equal input gives equal bytes.
 
     The creation date is the report's own, or SOURCE_DATE_EPOCH. Raises `PdfUnavailable` where Pango is missing.
     """
-    weasyprint = _load()
-    created = _created_at(report)
-    attachment = weasyprint.Attachment(
-        string=encode_report(report),
-        name="report.json",
-        description="All numbers of this report",
-        created=created,
-        modified=created,
-        relationship="Data",
-    )
     pages = lay_out(report, drawings if drawings is not None else draw(report))
-    content: bytes = pages.write_pdf(pdf_variant=_VARIANT, pdf_identifier=b"reportgen", attachments=[attachment])
-    return content
+    return _write(pages, _attachments(report))
 
 
 @no_collection()
 def print_markup(markup: str) -> bytes:
     """Return a document of its own, in the report's style, as PDF/UA-1; raise `PdfUnavailable` without Pango."""
-    weasyprint = _load()
-    html = weasyprint.HTML(string=markup, url_fetcher=_fetcher())
-    pages = html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
-    content: bytes = pages.write_pdf(pdf_variant=_VARIANT, pdf_identifier=b"reportgen")
+    return _write(_pages(markup))
+
+
+def _write(pages: Any, attachments: Sequence[Any] = ()) -> bytes:
+    from reportgen.report.pdf_objects import finish
+
+    content: bytes = pages.write_pdf(
+        pdf_variant=_VARIANT, pdf_identifier=b"reportgen", attachments=attachments, finisher=finish
+    )
     return content
+
+
+def _attachments(report: Report) -> list[Any]:
+    """Return what the PDF carries beside its pages: all numbers, and the operators as a table."""
+    weasyprint, created = _load(), _created_at(report)
+    table = operator_table.encode_operators(report)
+    # In the order of their names, as a PDF keeps them.
+    files = (
+        (operator_table.FILE_NAME, table, "Every operator of every case, a row for each shape"),
+        (json.FILE_NAME, json.encode_report(report), "All numbers of this report"),
+    )
+    return [
+        weasyprint.Attachment(string=content, name=name, description=told, created=created, modified=created)
+        for name, content, told in files
+    ]
 
 
 def lay_out(report: Report, drawings: Drawings) -> Any:
@@ -68,17 +85,22 @@ def lay_out(report: Report, drawings: Drawings) -> Any:
     Page one is laid out alone until it fits, then the whole once: that costs a tenth of what laying out the whole
     twice would. Should page one run over in the whole all the same, it is shortened further.
     """
-    fits = range(_TIGHTEST + 1)
-    start = next((fit for fit in fits[:-1] if _fits_alone(_document(report, drawings, fit), report)), _TIGHTEST)
-    for fit in fits[start:]:
-        pages = _pages(_document(report, drawings, fit), report, whole=True)
+    for fit in range(_first_that_fits(report, drawings), _TIGHTEST + 1):
+        pages = _pages(_markup(_document(report, drawings, fit), report, whole=True))
         if _is_one_page(pages):
             break
     return pages
 
 
-def _fits_alone(document: Document, report: Report) -> bool:
-    return len(_pages(document, report, whole=False).pages) == 1
+def _first_that_fits(report: Report, drawings: Drawings) -> int:
+    """Return how far page one must be shortened to be one page when it is laid out alone."""
+    tried = set()
+    for fit in range(_TIGHTEST):
+        markup = _markup(_document(report, drawings, fit), report, whole=False)
+        if markup not in tried and len(_pages(markup).pages) == 1:
+            return fit
+        tried.add(markup)  # a step that shortens nothing here need not be tried
+    return _TIGHTEST
 
 
 def _is_one_page(pages: Any) -> bool:
@@ -90,20 +112,22 @@ def _document(report: Report, drawings: Drawings, fit: int) -> Document:
     return view(report, drawings, media.page(len(report.cases), fit))
 
 
-def _pages(document: Document, report: Report, *, whole: bool) -> Any:
+def _pages(markup: str) -> Any:
     weasyprint = _load()
-    html = weasyprint.HTML(string=_markup(document, report, whole=whole), url_fetcher=_fetcher())
+    html = weasyprint.HTML(string=markup, url_fetcher=_fetcher())
     return html.render(stylesheets=[_style(weasyprint)], font_config=_fonts(), pdf_variant=_VARIANT)
 
 
 def _markup(document: Document, report: Report, *, whole: bool) -> str:
-    return templating.render(
+    markup = templating.render(
         "print.html.j2",
         document=document,
         created=_created_at(report).isoformat(),
         whole=whole,
         generator=f"{report.generator.name} {report.generator.version}",
     )
+    # A character in place of an element: of these there are hundreds, and each would be a box of its own.
+    return markup.replace("<wbr>", _BREAK)
 
 
 def _created_at(report: Report) -> datetime:
@@ -117,12 +141,14 @@ def _created_at(report: Report) -> datetime:
 
 
 _state: dict[str, Any] = {}
+# The fonts lie in a folder of their own, which goes with them: at the very end nothing could remove it any more.
+atexit.register(_state.clear)
 
 
 def _load() -> Any:
     """Import WeasyPrint, which opens Pango; on machines that only record, either may be missing."""
     try:
-        import weasyprint
+        weasyprint = _weasyprint()
     except ImportError as error:
         raise PdfUnavailable("no PDF: it needs WeasyPrint; pip install 'weasyprint>=69,<71'") from error
     except OSError as error:
@@ -134,11 +160,38 @@ def _load() -> Any:
     return weasyprint
 
 
-def _fetcher() -> Any:
-    """Allow what the document carries itself; anything else ends the rendering."""
-    from weasyprint.urls import URLFetcher
+def _weasyprint() -> Any:
+    """Import WeasyPrint without the search for libraries under names that Linux does not have.
 
-    return URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
+    It tries several names of each, and for each that fails ctypes starts ldconfig and a compiler: fifty processes, half
+    a second. Their names as files come last and need no search. Elsewhere, and where they do not do, it searches.
+    """
+    if "weasyprint" not in sys.modules and sys.platform == "linux":
+        search = ctypes.util.find_library
+        ctypes.util.find_library = lambda name: None
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):  # where one is missing, the search below says so
+                return importlib.import_module("weasyprint")
+        except OSError:
+            pass
+        finally:
+            ctypes.util.find_library = search
+    return importlib.import_module("weasyprint")
+
+
+def _fetcher() -> Any:
+    """Allow what the document carries itself and the package's own fonts; anything else ends the rendering."""
+    if "fetcher" not in _state:
+        from weasyprint.urls import URLFetcher, URLFetcherResponse
+
+        class Fetcher(URLFetcher):  # type: ignore[misc]
+            def fetch(self, url: str, headers: Any = None) -> Any:
+                if font := templating.font_file(url):
+                    return URLFetcherResponse(url, font.read_bytes())
+                return super().fetch(url, headers)
+
+        _state["fetcher"] = Fetcher(allowed_protocols=("data",), fail_on_errors=True)
+    return _state["fetcher"]
 
 
 def _fonts() -> Any:
@@ -150,7 +203,7 @@ def _fonts() -> Any:
 
 
 def _style(weasyprint: Any) -> Any:
-    """Parse the style sheet once: with it come two megabytes of fonts."""
+    """Parse the style sheet once, and load the fonts with it."""
     if "style" not in _state:
         text = templating.font_faces() + templating.stylesheet("shared.css", "print.css")
         _state["style"] = weasyprint.CSS(string=text, font_config=_fonts(), url_fetcher=_fetcher())

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reportgen.report.inert import inert_json
 from reportgen.resources import font_path, resource_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _FONTS = (
     ("Report Sans", "LiberationSans-Regular", "400", "normal"),
@@ -20,6 +23,7 @@ _FONTS = (
     ("Report Mono", "LiberationMono-Regular", "400", "normal"),
     ("Report Mono", "LiberationMono-Bold", "700", "normal"),
 )
+_FONT_SCHEME = "reportgen-font:"
 # Where a long name may be broken: after punctuation that separates its parts.
 _BREAKS = re.compile(r"([_./:,\-<>(]+)")
 _BREAK_FROM = 16
@@ -77,11 +81,16 @@ def stylesheet(*names: str) -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
-@functools.cache
+def font_file(address: str) -> Path | None:
+    """Return the font of the package that `font_faces` gives this address; None for any other."""
+    known = {f"{_FONT_SCHEME}{file}": file for _, file, _, _ in _FONTS}
+    return font_path(known[address]) if address in known else None
+
+
 def font_faces() -> str:
-    """Return the rules that bring the package's own fonts into the PDF."""
+    """Return the rules that bring the package's own fonts into the PDF, each by an address of its own."""
     return "\n".join(
         f'@font-face {{ font-family: "{family}"; font-weight: {weight}; font-style: {style}; '
-        f'src: url("{data_uri(font_path(file).read_bytes(), "font/ttf")}") format("truetype"); }}'
+        f'src: url("{_FONT_SCHEME}{file}") format("truetype"); }}'
         for family, file, weight, style in _FONTS
     )

@@ -41,11 +41,15 @@ def find_missing_operators(trace: Trace) -> TraceNotice | None:
     """Say that no operator was recorded, though frames, calls or activities were."""
     if len(trace.operators.name):
         return None
-    return TraceNotice(
-        code="operators-not-recorded",
-        text="No operator was recorded: none was called in the window, or the CPU's activities were left out. "
-        "Record with ProfilerActivity.CPU.",
-    )
+    # Marks of steps come from the host: what it did was recorded, as in replays of a graph.
+    if len(trace.steps.start_ns):
+        text = "No operator was called in the window: what ran was launched without one."
+    else:
+        text = (
+            "No operator was recorded: none was called in the window, or the CPU's activities were left out. "
+            "Record with ProfilerActivity.CPU."
+        )
+    return TraceNotice(code="operators-not-recorded", text=text)
 
 
 def find_missing_stacks(trace: Trace) -> TraceNotice | None:

@@ -21,9 +21,13 @@ def describe_lengths(lengths: Sequence[int], padded_to: int | Sequence[int]) -> 
     if any(length > whole for length, whole in zip(lengths, padded, strict=True)):
         raise ValueError("a sequence is longer than what it is padded to")
     share = 1 - sum(lengths) / sum(padded)
-    middle = f"median {statistics.median(lengths):g} of {len(lengths)} sequences"
+    if len(lengths) == 1:
+        spread = f"{fmt.plural(lengths[0], 'token')} in one sequence"
+    else:
+        middle = f"median {statistics.median(lengths):g} of {len(lengths)} sequences"
+        spread = f"{min(lengths)} to {max(lengths)} tokens, {middle}"
     return {
-        "lengths": f"{min(lengths)} to {max(lengths)} tokens, {middle}",
+        "lengths": spread,
         "padding": f"{fmt.share(share)} of the computed positions" if share else "none",
     }
 

@@ -1,25 +1,11 @@
 """Every workload that ships keeps the promises of `Step`, made small, on the CPU."""
 
-from pathlib import Path
-
 import pytest
 
 from reportgen.workload import load_workload, read_outline
+from tests.workloads.shipped import FOLDER, PATHS, SMALL
 
-FOLDER = Path(__file__).resolve().parents[2] / "workloads"
-PATHS = sorted(FOLDER.glob("*.py"))
 QUICK = {"vit", "llama", "bert"}
-SMALL = (
-    "preset=tiny",
-    "batch=2",
-    "seq_len=32",
-    "past_len=32",
-    "max_len=48",
-    "size=64",
-    "new_tokens=4",
-    "num_texts=16",
-    "workers=1",
-)
 
 
 def _param(path):

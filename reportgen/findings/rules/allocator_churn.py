@@ -8,7 +8,7 @@ from reportgen import formatting as fmt
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
-from reportgen.findings.places import place_of
+from reportgen.findings.places import longest_wait, place_of
 from reportgen.findings.rule import (
     Context,
     Draft,
@@ -84,6 +84,7 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
         severity=None if allocator.cost_us_per_step is not None else "medium",
         change=Change(kind="keep-memory"),
         source=allocator.source,
+        where=longest_wait(context.case, "allocator"),
         beware=f"The longest call lies {place_of(allocator.source)}." if allocator.source else None,
     )
 

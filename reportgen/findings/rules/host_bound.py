@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import Budget, CaseAnalysis, Launching, Where
+from reportgen.analysis.model import Budget, CaseAnalysis, Launching
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.guards import IDLE_UNCERTAIN, STEP_UNKNOWN, unseen_device
 from reportgen.findings.model import Evidence
+from reportgen.findings.places import longest_wait
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.samples import recorded_steps
 
@@ -76,16 +77,10 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         gain=gain,
         # What is advised where no graph is, compiling, issues fewer launches but not one.
         change=Change(kind="launch-as-graph", is_limit=case.phase not in _FORWARD_PHASES),
-        where=_longest_launch(case),
+        where=longest_wait(case, "launch"),
         tries=("cuda-graph",) if _fits_a_graph(case) else (),
         merged=("small-kernels",) if _short_kernels_dominate(launching, activities) else (),
     )
-
-
-def _longest_launch(case: CaseAnalysis) -> tuple[Where, ...]:
-    """Return the longest wait for an ordinary launch, where the budget knows one."""
-    places = case.gaps.places if case.gaps else ()
-    return tuple(place.where for place in places if place.cause == "launch" and place.where)[:1]
 
 
 def _title(case: CaseAnalysis, activities: float | None, busy_us: float, step_us: float) -> str:

@@ -10,7 +10,7 @@ from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
-from reportgen.findings.places import place_of
+from reportgen.findings.places import longest_wait, place_of
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.samples import counted_times, own_samples_us, recorded_steps
 
@@ -98,6 +98,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
         ),
         change=Change(kind="prefetch-input"),
         source=source,
+        where=longest_wait(case, "input"),
         identity=(source.function if source else "loader",),
     )
 

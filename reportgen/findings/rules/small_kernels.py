@@ -9,6 +9,7 @@ from reportgen.analysis.work_models import MATRIX_FAMILIES
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import IDLE_UNCERTAIN, unseen_device
 from reportgen.findings.model import Evidence
+from reportgen.findings.places import longest_wait
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
 from reportgen.findings.samples import recorded_steps
 from reportgen.findings.shape_faults import call_us, device_us
@@ -81,6 +82,7 @@ def _draft(context: Context, short: float, activities: float, waits_us: float, s
             step_us=step_us, cost_us=waits_us, floor_us=busy_us, resource="host", edit="fuse the short kernels"
         ),
         change=_change(case),
+        where=longest_wait(case, "launch"),
         tries=("compile",),
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.report.charts.labels import Place
     from reportgen.report.charts.model import Chart
 
-_PLOT_TOP, _PLOT_HEIGHT = 0.0, 122.0
+_PLOT_TOP, _PLOT_HEIGHT = 0.0, 98.0
 _RIGHT = WIDTH - 1.0
 _MOST_SPIKES = 3
 # A spike belongs to a point of the curve that stands as high above the start, to this share of the peak.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reportgen.report.charts.labels import Place
     from reportgen.report.charts.model import Chart
 
-_TOP, _HEIGHT = 3.0, 160.0
+_TOP, _HEIGHT = 3.0, 146.0
 _RIGHT = WIDTH - 3.0
 _BOTTOM = _TOP + _HEIGHT
 # Operators with less device time a step are no marks; marks are never smaller than can be seen.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.report.charts.canvas import Canvas
     from reportgen.report.charts.model import Chart
 
-_ROW, _STRIP = 19.0, 13.0
+_ROW, _STRIP = 16.0, 12.0
 _AXIS, _BETWEEN = 25.0, 7.0
 _RIGHT = WIDTH - 6.0
 _NAME_GAP, _MOST_NAME = 7.0, 90.0

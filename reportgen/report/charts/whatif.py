@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.report.charts.canvas import Canvas
     from reportgen.report.charts.model import Chart
 
-_ROW, _BAR = 18.4, 11.6
+_ROW, _BAR = 17.0, 11.6
 _TOP = 2.0
 _GAP, _ID_GAP = 4.5, 3.5
 _LEAST_LEFT, _MOST_LEFT = 110.0, 200.0

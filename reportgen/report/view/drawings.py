@@ -11,8 +11,9 @@ from reportgen.report.collection import no_collection
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.fixes import case_of, fix_name
+from reportgen.report.view.memory import highest_peaks
 
-_MOST_STRIPS = 2  # timelines and memory curves: one for each of the longest cases
+_MOST_STRIPS = 2  # timelines: one for each of the longest cases
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ def draw(report: Report) -> Drawings:
     longest = sorted(drawn, key=lambda case: -(cases.step_us(case) or 0.0))[:_MOST_STRIPS]
     longest.sort(key=drawn.index)
     timelines = {case.name: chart for case in longest if (chart := charts.timeline_chart(case))}
-    memory = {case.name: chart for case in drawn[:_MOST_STRIPS] if (chart := charts.memory_chart(case))}
+    memory = {case.name: chart for case in highest_peaks(drawn) if (chart := charts.memory_chart(case))}
     return Drawings(
         budget=charts.budget_chart(with_budget[:4]) if with_budget else None,
         budget_short=charts.budget_chart(with_budget[:2]) if len(with_budget) > 2 else None,

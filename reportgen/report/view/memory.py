@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.report.model import Report
@@ -12,6 +13,7 @@ from reportgen.report.view.memory_sentences import sentences_about
 from reportgen.report.view.memory_tables import table_at_peak, table_of_largest, table_of_lines, table_of_spikes
 from reportgen.report.view.tables import Table
 
+_MOST_CASES = 2
 MISSING = "No memory events were recorded: peak and allocations are left out. Record with profile_memory=True."
 
 
@@ -27,12 +29,16 @@ class CaseMemory:
     sentences: tuple[tuple[str, str], ...]
 
 
+def highest_peaks(analysed: Sequence[CaseAnalysis]) -> list[CaseAnalysis]:
+    """Return the cases that memory is drawn for, and told of on paper: those with the highest peaks, in their order."""
+    known = [case for case in analysed if case.memory is not None]
+    ranked = sorted(known, key=lambda case: -(case.memory.peak_allocated_bytes or 0) if case.memory else 0)
+    return sorted(ranked[:_MOST_CASES], key=known.index)
+
+
 def view_memory(report: Report, medium: Medium) -> tuple[CaseMemory, ...]:
     """Return the memory of every case that has any; the page has room for two."""
-    known = [case for case in report.cases if case.memory is not None]
-    if medium.is_print:
-        known = sorted(known, key=lambda case: -(case.memory.peak_allocated_bytes or 0) if case.memory else 0)[:2]
-        known.sort(key=report.cases.index)
+    known = highest_peaks(report.cases) if medium.is_print else report.cases
     return tuple(_case(case, case.memory, medium) for case in known if case.memory)
 
 

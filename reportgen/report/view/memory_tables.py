@@ -9,6 +9,8 @@ from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
 from reportgen.report.view.waits import source_cell
 
+_LEAST_SHARE = 0.01  # of what is alive at the peak: on paper, smaller places are counted
+
 
 def table_at_peak(memory: Memory) -> Table | None:
     """Return what is alive at the peak by category, None where nothing tells."""
@@ -29,6 +31,9 @@ def table_at_peak(memory: Memory) -> Table | None:
 def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
     """Return what is alive at the peak by the place that allocated it, None where no place is known."""
     shown = memory.peak_lines[: medium.small_rows]
+    if medium.is_print:
+        least = _LEAST_SHARE * sum(line.bytes for line in memory.peak_lines)
+        shown = tuple(line for line in shown if line.bytes >= least)
     if not any(line.source for line in shown):
         return None
     column = fmt.size_column([line.bytes for line in shown])
@@ -44,6 +49,7 @@ def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
         )
         for i, line in enumerate(shown)
     )
+    left = len(memory.peak_lines) - len(shown)
     heads = (
         (f"Size, {column.unit}", 14.0, True), ("Blocks", 10.0, True), ("Category", 18.0, False),
         ("Allocated", 58.0, False),
@@ -52,6 +58,7 @@ def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
         caption="Alive at the peak, by the place that allocated it",
         columns=tables.columns(*heads),
         rows=rows,
+        note=f"{fmt.plural(left, 'smaller place')} in the HTML." if left and medium.is_print else None,
         sortable=not medium.is_print,
     )
 

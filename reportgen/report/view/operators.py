@@ -9,11 +9,15 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
 from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
+from reportgen.report.operator_table import FILE_NAME
 from reportgen.report.view import cases, tables
 from reportgen.report.view.anchors import ranked_operators
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Link, Row, Table
+
+# Characters of a kernel's name: two lines of the column.
+_NAME_ON_A_PAGE, _NAME_ON_A_WIDE_PAGE = 84, 190
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,15 +37,12 @@ def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOp
 
 def _case(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> CaseOperators:
     ranked = ranked_operators(case)
-    kernels = _kernels(case, num_cases, medium, links)
+    # Paper has a wide page for kernels, whose names are long; they stand in the operators' place where there are none.
+    kernels = _kernels(case, num_cases, medium, links, is_wide=bool(ranked) and medium.is_print)
     if not ranked:
         return CaseOperators(case=cases.label(case), operators=None, kernels=kernels, sentence=_missing(case))
-    return CaseOperators(
-        case=cases.label(case),
-        operators=_table(case, ranked, num_cases, medium, links),
-        kernels=kernels,
-        sentence="",
-    )
+    table = _table(case, ranked, num_cases, medium, links)
+    return CaseOperators(case=cases.label(case), operators=table, kernels=kernels, sentence="")
 
 
 def _missing(case: CaseAnalysis) -> str:
@@ -78,7 +79,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     most = max((_share(item, on_host=on_host) or 0.0 for item in shown), default=0.0)
     rows = [
         Row(
-            id=links.anchors(case).operator(item),
+            id=links.anchors(case).row("operator", index),
             cells=(
                 *_name_cells(item, medium, apart[index], links.of_operator(case, item)),
                 cells[index],
@@ -188,22 +189,23 @@ def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bo
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
         texts.append("L2: faster than the memory roof, so not all of it came from memory.")
     if num_rest > 0 and medium.is_print:
-        texts.append("All shapes are in the HTML and in report.json.")
+        texts.append(f"All shapes are in the HTML, in report.json and in {FILE_NAME}; both are attached to this PDF.")
     return " ".join(texts) or None
 
 
-def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> Table | None:
+def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links, *, is_wide: bool) -> Table | None:
     kernels = case.kernels.items
     if not kernels:
         return None
-    shown = kernels[: medium.small_rows]
+    limit = medium.name_limit if not medium.is_print else _NAME_ON_A_WIDE_PAGE if is_wide else _NAME_ON_A_PAGE
+    shown = kernels[: medium.operator_rows if is_wide else medium.small_rows]
     spent = tables.times([kernel.us_per_step for kernel in shown], unit="µs")
     means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
     rows = tuple(
         Row(
-            id=links.anchors(case).kernels.get(kernel.name),
+            id=links.anchors(case).row("kernel", index),
             cells=(
-                *_kernel_cells(kernel, medium, links.of_kernel(case, kernel)),
+                *_kernel_cells(kernel, limit, links.of_kernel(case, kernel)),
                 spent[index],
                 Cell(text=fmt.share(kernel.share_of_device), sort=kernel.share_of_device),
                 means[index],
@@ -213,8 +215,8 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -
         for index, kernel in enumerate(shown)
     )
     heads = (
-        ("Kernel", 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True), ("µs a step", 10.0, True),
-        ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
+        ("Kernel", 92.0 if is_wide else 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True),
+        ("µs a step", 10.0, True), ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
     )  # fmt: skip
     left = max(case.kernels.total, len(kernels)) - len(shown)
     note = (
@@ -226,10 +228,9 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
 
 
-def _kernel_cells(kernel: Kernel, medium: Medium, links: tuple[Link, ...]) -> tuple[Cell, ...]:
-    name = tables.name(kernel.name, 40 if medium.is_print else medium.name_limit)
+def _kernel_cells(kernel: Kernel, limit: int, links: tuple[Link, ...]) -> tuple[Cell, ...]:
     return (
-        dataclasses.replace(name, links=links),
+        dataclasses.replace(tables.name(kernel.name, limit), links=links),
         Cell(text=kernel.category),
         Cell(text=fmt.count(kernel.calls_per_step), sort=kernel.calls_per_step),
     )

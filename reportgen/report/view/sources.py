@@ -33,7 +33,7 @@ def _table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> 
         name = Cell(text=fmt.legible(row.function, limit), code=True, links=links.of_function(case, row))
         where = Cell(text=place if row.line_kind == "call" else f"def at {place}", muted=True)
         figures = (host[i],) if on_host else (device[i], host[i], waiting[i])
-        rows.append(Row(id=links.anchors(case).functions.get((row.file, row.function)), cells=(name, where, *figures)))
+        rows.append(Row(id=links.anchors(case).row("function", i), cells=(name, where, *figures)))
     heads = [("Function", 28.0, False), ("Where", 32.0, False)]
     all_heads: list[tuple[str, float, bool]] = [*heads]
     if on_host:

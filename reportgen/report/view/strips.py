@@ -194,7 +194,7 @@ class _Writer:
         is_operator = piece.kind == "operator"
         operator, shapes, source = piece.name if is_operator else piece.operator, piece.shapes or "", piece.source
         rows = (
-            self._anchors.operators.get((operator, shapes), "") if operator else "",
+            self._anchors.operators.get(piece.operator_key or "", ""),
             self._anchors.kernels.get(piece.name, "") if piece.kind == "activity" else "",
             self._anchors.function(source) or "",
         )
@@ -211,8 +211,4 @@ class _Writer:
 def _place(source: Source | None) -> str:
     if source is None:
         return ""
-    return (
-        f"{source.function} ({source.file}:{source.line})"
-        if source.line_kind == "call"
-        else (f"{source.function} (def at {source.file}:{source.line})")
-    )
+    return f"{source.function} ({'' if source.line_kind == 'call' else 'def at '}{source.file}:{source.line})"

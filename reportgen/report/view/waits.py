@@ -86,8 +86,8 @@ def places_table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Link
         for i, place in enumerate(shown)
     )
     heads = (
-        ("Waits for", 15.0, False), ("Longest at", 27.0, False), ("Function", 26.0, False), ("Waits", 9.0, True),
-        ("µs a step", 12.0, True), ("Share of step", 11.0, True),
+        ("Waits for", 13.0, False), ("Longest at", 25.0, False), ("Function", 32.0, False), ("Waits", 7.0, True),
+        ("µs a step", 11.0, True), ("Share of step", 12.0, True),
     )  # fmt: skip
     left = len(places) - len(shown)
     where = " in the HTML" if medium.is_print else ""

@@ -8,7 +8,7 @@ from reportgen.analysis.case import CaseInputs, analyze_case
 from reportgen.analysis.model import Notice
 from reportgen.recording import MemoryMarks, PassRecord, RecordedCase, RecordedTiming, Samples
 from reportgen.trace.columns import Trace
-from tests.trace_builder import kernel, launch, op
+from tests.trace_builder import kernel, launch, op, step
 
 
 def notices(recorded: RecordedCase) -> dict[str, Notice]:
@@ -80,3 +80,32 @@ def test_a_trace_without_allocations_is_whole_where_the_steps_make_none(
     case = analyze_case(CaseInputs(name="a", recorded=recorded, timeline=trace, detail=trace))
 
     assert {notice.code for notice in case.notices} & {"no-allocations", "memory-not-recorded"} == {code}
+
+
+def test_what_both_passes_say_of_the_same_graphs_is_said_once(read: Callable[..., Trace]) -> None:
+    def replay(name: str, before: int) -> Trace:
+        # `before` kernels of 5 us with an operator, one of 5 us from a graph.
+        ordinary = [
+            event
+            for number in range(1, before + 1)
+            for event in (op("a", 10 * number, 3), launch(10 * number, 1, number), kernel(10 * number + 2, 5, number))
+        ]
+        graph = (launch(100, 1, 90, name="cudaGraphLaunch"), kernel(102, 5, 90))
+        return read(step(1, 0, 200), *ordinary, *graph, name=name)
+
+    def said(detail: Trace) -> int:
+        case = analyze_case(CaseInputs(name="a", timeline=replay("t.json", 1), detail=detail))
+        return [notice.code for notice in case.notices].count("graph-replays")
+
+    assert said(replay("d.json", 1)) == 1  # half of the device time in both
+    assert said(replay("e.json", 3)) == 2  # a quarter in the detail pass
+
+
+@pytest.mark.parametrize("marks", [(), (step(1, 0, 50),)])
+def test_a_window_without_operators_was_recorded_where_its_steps_are_marked(
+    read: Callable[..., Trace], marks: tuple[dict[str, object], ...]
+) -> None:
+    trace = read(*marks, launch(2, 1, 1, name="cudaGraphLaunch"), kernel(4, 5, 1))
+    (notice,) = [notice for notice in trace.notices if notice.code == "operators-not-recorded"]
+
+    assert ("ProfilerActivity.CPU" in notice.text) is (not marks)

@@ -7,7 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Cut, FirstVisit, Gaps, Source, StepTimes, Sync, Timing, WaitPlace
+from reportgen.analysis.model import (
+    CaseAnalysis,
+    Cut,
+    FirstVisit,
+    Gaps,
+    Source,
+    StepTimes,
+    Sync,
+    Timing,
+    WaitPlace,
+    Where,
+)
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Environment
@@ -116,6 +127,21 @@ class TestInputStall:
         assert (record.outcome, record.value) == ("fired", 0.5)
         assert finding.gain is not None
         assert finding.gain.step_after_us == 500.0
+
+    def test_points_to_the_longest_wait_for_the_loader(self) -> None:
+        def place(cause: Any, start_us: float) -> WaitPlace:
+            where = Where(trace="t.json", start_us=start_us, end_us=start_us + 5)
+            return WaitPlace(
+                cause=cause, operator=None, source=None, us_per_step=5.0, count_per_step=1.0, num_steps=2, where=where
+            )
+
+        places = (place("launch", 1.0), place("input", 2.0), place("input", 3.0))
+        case = host_bound_case(
+            budget=budget(1000.0, compute=200.0, input=500.0, launch=300.0),
+            gaps=Gaps(count_per_step=3.0, us_per_step=15.0, places=places),
+        )
+        _, [finding] = judge(case, "input-stall")
+        assert [where.start_us for where in finding.where] == [2.0]
 
     def test_what_a_prefetched_batch_takes_as_well_is_no_stall(self) -> None:
         # 150 of 400 us: a queue between the loop and a worker takes as long.
@@ -241,6 +267,19 @@ class TestShapeSpecialisation:
         timing = timed(step_times(*[45_000.0] * 5), revisit=step_times(*[44_500.0] * 5))
         record, _ = judge(msgspec.structs.replace(self.case(row), timing=timing), "shape-specialisation")
         assert record.outcome == "passed"
+
+    def test_operators_that_behave_so_are_one_finding_that_costs_what_all_of_them_take(self) -> None:
+        backward = msgspec.structs.replace(visit(12_100.0, 100.0), operator="aten::_cudnn_attention_backward")
+        case = msgspec.structs.replace(
+            self.case(backward),
+            timing=timed(step_times(*[45_000.0] * 5)),
+            first_visits=(visit(8_100.0, 100.0), backward),
+        )
+        _, [finding] = judge(case, "shape-specialisation")
+        # Twelve and eight of 45 ms; it speaks of the dearer one.
+        assert finding.title == "Each new shape costs decode 20.0 of 45.0\u00a0ms"
+        assert finding.evidence[0].text.startswith("_cudnn_attention_backward")
+        assert finding.evidence[1].value == 20_000.0
 
     def test_one_shape_alone_may_be_the_library_loading(self) -> None:
         record, _ = judge(self.case(visit(37_000.0, 100.0, num=1)), "shape-specialisation")

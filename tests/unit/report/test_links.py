@@ -7,6 +7,7 @@ import re
 import pytest
 
 from reportgen.analysis.model import Cut, Kernel, Source, SourceRow
+from reportgen.analysis.replay.changes import operator_key
 from reportgen.analysis.step_export import Slice, StepExport, Track
 from reportgen.report.html import render_html
 from reportgen.report.view.drawings import Drawings
@@ -40,7 +41,7 @@ def html() -> str:
         sources=Cut(items=(function,), total=1),
     )
     activity = Slice(name="gemm", start_us=1.0, duration_us=2.0, kind="activity", part="compute", operator="aten::mm",
-                     shapes="2×3")  # fmt: skip
+                     operator_key=operator_key(operators[0]))  # fmt: skip
     track = Track(group="device", name="device 0, stream 7", slices=(activity,))
     export = StepExport(
         case="prefill", trace="t.json", step=1, origin_us=0.0, duration_us=9.0, tracks=(track,), num_dropped=0
@@ -84,3 +85,23 @@ def test_a_function_leads_to_the_operators_under_it(html: str) -> None:
 def test_every_link_inside_the_page_leads_somewhere(html: str) -> None:
     ids = set(re.findall(r' id="([^"]+)"', html))
     assert {href for href, _ in links(html)} <= ids
+
+
+def test_rows_that_read_alike_have_ids_of_their_own() -> None:
+    half = operator("aten::mm", device_us_per_step=120.0, share_of_device=0.6, input_types=("c10::Half",))
+    single = operator("aten::mm", device_us_per_step=80.0, share_of_device=0.4, input_types=("float",))
+    case = host_bound_case(operators=Cut(items=(half, single), total=2))
+    piece = Slice(
+        name="gemm", start_us=1.0, duration_us=2.0, kind="activity", part="compute", operator="aten::mm", shapes="2×3",
+        operator_key=operator_key(single),
+    )  # fmt: skip
+    track = Track(group="device", name="device 0, stream 7", slices=(piece,))
+    export = StepExport(
+        case="prefill", trace="t.json", step=1, origin_us=0.0, duration_us=9.0, tracks=(track,), num_dropped=0
+    )
+    html = render_html(build.report([case]), Drawings(), [export])
+    ids = re.findall(r' id="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    # Only the product in single precision runs in the step.
+    assert links(row(html, "operator-1-1")) == []
+    assert links(row(html, "operator-1-2")) == [("timeline-1", "timeline")]

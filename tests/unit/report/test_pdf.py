@@ -9,7 +9,6 @@ from pypdf import PdfReader
 
 from reportgen.report import pdf, templating
 from reportgen.report.model import Report
-from reportgen.report.view.document import Document
 from reportgen.report.view.drawings import Drawings, draw
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
@@ -60,7 +59,7 @@ def test_the_pdf_is_tagged_named_and_carries_the_numbers() -> None:
     assert b"pdfuaid" in root["/Metadata"].get_data()  # type: ignore[attr-defined]
     assert reader.metadata is not None
     assert reader.metadata.title == "gpt2 on one NVIDIA H200: performance report"
-    assert list(reader.attachments) == ["report.json"]
+    assert list(reader.attachments) == ["operators.csv", "report.json"]
     assert "1 Where the time goes" in [entry.title for entry in reader.outline if not isinstance(entry, list)]
 
 
@@ -98,15 +97,28 @@ def test_the_whole_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out = []
     pages = pdf._pages
 
-    def counted(document: Document, report: Report, *, whole: bool) -> object:
-        laid_out.append(whole)
-        return pages(document, report, whole=whole)
+    def counted(markup: str) -> object:
+        laid_out.append('id="appendices"' in markup)
+        return pages(markup)
 
     monkeypatch.setattr(pdf, "_pages", counted)
     report = build.report(findings=[build.finding()])
     pdf.lay_out(report, draw(report))
     assert laid_out.count(True) == 1
     assert laid_out[-1] is True
+
+
+def test_a_page_one_that_changes_in_nothing_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def never_fits(markup: str) -> object:
+        tried.append(markup)
+        return SimpleNamespace(pages=[None, None])
+
+    monkeypatch.setattr(pdf, "_pages", never_fits)
+    report = build.report(findings=[build.finding()])
+    assert pdf._first_that_fits(report, draw(report)) == 4
+    assert len(tried) == len(set(tried))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
 from reportgen.analysis.model import Where
 from reportgen.analysis.step_export import StepExport
+from reportgen.report.assemble import assemble_trace
 from reportgen.report.step_places import Stretch, places_of, stretch_of
 from tests import report_builder as build
+
+PLANTED = Path(__file__).parents[2] / "data" / "planted"
 
 # The step is [1000, 1100] in the clock of its trace.
 STEP = StepExport(case="prefill", trace="t.json", step=1, origin_us=1000.0, duration_us=100.0, tracks=(), num_dropped=0)
@@ -36,3 +42,20 @@ def test_places_are_those_of_findings_about_the_case() -> None:
     assert places_of(STEP, build.finding(where=places)) == [Stretch(10, 30)]
     assert places_of(STEP, build.finding(case="decode", where=places)) == []
     assert places_of(STEP, build.finding(case=None, where=places)) == [Stretch(10, 30)]
+
+
+@pytest.mark.parametrize(
+    ("trace", "rule"),
+    [
+        ("sync_item", "sync-point"),
+        ("host_stall", "host-stall"),
+        ("h2d_pageable", "blocking-copy"),
+        ("train_opt_forloop", "optimizer-unfused"),
+        ("decode_light", "shape-specialisation"),
+        ("tiny_kernels", "host-bound"),
+    ],
+)
+def test_what_recurs_in_every_step_is_shown_in_the_one_that_documents_show(trace: str, rule: str) -> None:
+    report, (step,) = assemble_trace(PLANTED / f"{trace}.json.gz", None, datetime(2026, 11, 30, tzinfo=UTC))
+    (finding,) = [one for one in report.findings if one.rule == rule]
+    assert places_of(step, finding)

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from reportgen.analysis.model import Cut, Source
+from reportgen.analysis.replay.changes import operator_key
 from reportgen.analysis.step_export import Slice, StepExport, Track
 from reportgen.report.html import render_html
 from reportgen.report.inert import inert_json
@@ -86,7 +87,9 @@ def test_every_slice_keeps_its_name_and_its_times_to_the_nanosecond() -> None:
 def test_slices_lead_to_the_rows_that_the_page_has() -> None:
     row = operator("b", device_us_per_step=3.2, share_of_device=1.0, kernels=("k",))
     report = build.report([host_bound_case(operators=Cut(items=(row,), total=1))])
-    export = step(device(opened("k", 60.0, 3.2, kind="activity", part="compute", operator="b", shapes="2×3")))
+    export = step(
+        device(opened("k", 60.0, 3.2, kind="activity", part="compute", operator="b", operator_key=operator_key(row)))
+    )
     found = view_strips(report, {}, [export], find_anchors(report, SCREEN))[0]
     assert found.rows == {"operator-1-1"}
     assert found.data is not None
@@ -153,9 +156,10 @@ def test_json_in_the_page_means_what_it_did() -> None:
 
 
 def test_an_operator_without_an_activity_in_the_step_is_not_said_to_be_there() -> None:
-    report = build.report()  # its operators are mm and add, with inputs 2x3
-    opened_alone = opened("aten::mm", 0.0, 5.0, shapes="2×3")
-    launched = opened("k", 6.0, 1.0, kind="activity", part="compute", operator="aten::add", shapes="2×3")
+    report = build.report()  # its operators are mm and add
+    mm, add = (operator_key(row) for row in report.cases[0].operators.items)
+    opened_alone = opened("aten::mm", 0.0, 5.0, operator_key=mm)
+    launched = opened("k", 6.0, 1.0, kind="activity", part="compute", operator="aten::add", operator_key=add)
     anchors = find_anchors(report, SCREEN)
     with_device = view_strips(report, {}, [step(host(opened_alone), device(launched))], anchors)[0]
     assert with_device.rows == {"operator-1-2"}

@@ -17,6 +17,10 @@ def test_each_sequence_may_be_padded_to_its_own_batch():
     assert describe_lengths([10, 10, 40, 40], [10, 10, 40, 40])["padding"] == "none"
 
 
+def test_one_sequence_has_one_length():
+    assert describe_lengths([322], 322)["lengths"] == "322\N{NO-BREAK SPACE}tokens in one sequence"
+
+
 @pytest.mark.parametrize(("lengths", "padded"), [([], 4), ([1, 2], [2]), ([5], 4)])
 def test_what_does_not_fit_together_is_refused(lengths, padded):
     with pytest.raises(ValueError, match="sequence"):
