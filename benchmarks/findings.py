@@ -61,6 +61,8 @@ class Trial:
     promised: float | None = None
     realised: float | None = None
     is_bytes: bool = False
+    # Whether the rule says the same of the twin, at whatever severity; None where there is no trace of one.
+    said_of_twin: bool | None = None
 
     @property
     def error(self) -> float | None:
@@ -96,16 +98,21 @@ def trials_of_recording(recording: Recording) -> Iterator[Trial]:
     """Judge the pairs of a recording; what a fix gave is the step of the case against that of its twin."""
     report, _ = assemble_recording(recording, ReportInput(kind="recording", path=recording.path.name))
     cases = {case.name: case for case in report.cases}
-    pairs = _pairs(recording)
-    for fault, rule, twin in pairs:
-        findings = [one for one in report.findings if one.case == fault]
-        before, after = cases[fault], cases.get(twin or "")
-        yield _planted(rule, fault, findings, *(_realised(rule, before, after) if after else (None, None)))
     recorded = {case.name: case for case in recording.manifest.cases}
+    of_case = {name: [one for one in report.findings if one.case == name] for name in cases}
+    source, pairs = recording.manifest.workload.name, _pairs(recording)
+    for fault, rule, twin in pairs:
+        before, after = cases[fault], cases.get(twin or "")
+        realised = _realised(rule, before, after) if after else (None, None)
+        trial = _planted(rule, f"{source}: {fault}", of_case[fault], *realised)
+        if after and recording.trace_path(recorded[after.name], "timeline"):
+            said = any(rule in (one.rule, *one.merged) for one in of_case[after.name])
+            trial = dataclasses.replace(trial, said_of_twin=said)
+        yield trial
     for twin in dict.fromkeys(twin for _, _, twin in pairs if twin in cases):
         if twin and recording.trace_path(recorded[twin], "timeline"):
-            findings = [one for one in report.findings if one.case == twin]
-            yield from _false_alarms(twin, findings, TRUE_OF_PAIRED_TWINS.get(twin, frozenset()))
+            true = TRUE_OF_PAIRED_TWINS.get(twin, frozenset())
+            yield from _false_alarms(f"{source}: {twin}", of_case[twin], true)
 
 
 def _pairs(recording: Recording) -> tuple[tuple[str, str, str | None], ...]:
@@ -139,9 +146,9 @@ def _throttled(case: RecordedCase, name: str, reason: str, suffix: str = "") -> 
 def _rewritten(recording: Recording, *cases: RecordedCase) -> Iterator[Trial]:
     workload = msgspec.structs.replace(recording.manifest.workload, name="hand-built")
     manifest = msgspec.structs.replace(recording.manifest, cases=cases, workload=workload)
-    rules = {rule.id for rule in RULES}
+    # Their twins were judged as what they are made of.
     trials = trials_of_recording(msgspec.structs.replace(recording, manifest=manifest))
-    yield from (trial for trial in trials if trial.case.removesuffix(FIXED) in rules)
+    yield from (trial for trial in trials if trial.planted and trial.rule in {rule.id for rule in RULES})
 
 
 def _realised(rule: str, before: CaseAnalysis, after: CaseAnalysis) -> tuple[float | None, float | None]:
@@ -188,8 +195,8 @@ def _false_alarms(case: str, findings: Sequence[Finding], true: frozenset[str]) 
 def table(trials: Sequence[Trial]) -> str:
     """Return a table in Markdown: a row a rule, and the total."""
     head = [
-        "| rule | found of planted | first or second | false alarms | promised (by) | realised |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| rule | found of planted | first or second | said of twins | false alarms | promised (by) | realised |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     rows = [_row(rule.id, [trial for trial in trials if trial.rule == rule.id]) for rule in RULES]
     return "\n".join([*head, *rows, _total(trials)])
@@ -215,9 +222,10 @@ def _total(trials: Sequence[Trial]) -> str:
 def _line(name: str, planted: Sequence[Trial], alarms: int, promised: str, realised: str) -> str:
     placed = [trial.place for trial in planted if trial.place is not None]
     first = f"{sum(place <= 2 for place in placed)} of {len(placed)}" if placed else ""
-    return (
-        f"| {name} | {sum(t.found for t in planted)} of {len(planted)} | {first} | {alarms} | {promised} | {realised} |"
-    )
+    told = [trial.said_of_twin for trial in planted if trial.said_of_twin is not None]
+    twins = f"{sum(told)} of {len(told)}" if told else ""
+    found = f"{sum(trial.found for trial in planted)} of {len(planted)}"
+    return f"| {name} | {found} | {first} | {twins} | {alarms} | {promised} | {realised} |"
 
 
 def _amount(trial: Trial, value: float | None) -> str:
@@ -237,6 +245,8 @@ def details(trials: Iterable[Trial]) -> str:
         elif trial.error is not None and abs(trial.error) > WITHIN:
             amounts = f"{_amount(trial, trial.promised)} for {_amount(trial, trial.realised)}"
             lines.append(f"promise ({trial.method}): {trial.rule} in {trial.case}, {amounts}")
+        if trial.said_of_twin:
+            lines.append(f"said of the twin too: {trial.rule} in {trial.case}")
         if trial.place is not None and trial.place > 2:
             lines.append(f"place {trial.place}: {trial.rule} in {trial.case}")
     return "\n".join(lines)

@@ -109,13 +109,18 @@ def measured_noise(output: Path, num_unchanged: int) -> list[CaseNoise]:
     nights = [night.id for night in reversed(store.nights())][:num_unchanged]
     folders = {night: [row.folder for row in reports] for night, reports in store.reports_of(nights).items()}
     store.close()
-    values: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.night_id in nights and row.quantity in ("step_time", "device_time"):
-            values[f"{row.workload} {row.case}", row.quantity].setdefault(row.night_id, row.value)
+            values[f"{row.workload} {row.case}", row.quantity][row.night_id].append(row.value)
     within = _within(output, [folder for names in folders.values() for folder in names[:1] if folder])
     return [
-        CaseNoise(case, quantity, list(points.values()), within.get(case) if quantity == "step_time" else None)
+        CaseNoise(
+            case,
+            quantity,
+            list(map(statistics.fmean, points.values())),
+            within.get(case) if quantity == "step_time" else None,
+        )
         for (case, quantity), points in values.items()
         if len(points) > 1
     ]

@@ -235,7 +235,8 @@ def _finding(before: Finding | None, after: Finding | None, shorter: Mapping[str
         severity=finding.severity,
         title=finding.title,
         state="gone" if gone else "still" if before else "new",
-        promised_us=gain.at_most_us_per_step if gain else None,
+        # A promise of the mean step cannot be held against steps that are medians.
+        promised_us=gain.at_most_us_per_step if gain is not None and gain.base == "step" else None,
         realised_us=shorter.get(finding.case or "") if gone else None,
     )
 

@@ -75,6 +75,7 @@ def read_last(values: Sequence[float], quantity: Quantity) -> Reading:
     if quantity.stability == "exact":
         level = _level(base)
         return Reading("unchanged" if new == level else "within-noise", level, new)
+    base = _before_the_turn(base, new)
     return Reading("within-noise", math.exp(statistics.fmean(_steady(base))), new, needs_nights=_needs(base, new))
 
 
@@ -116,6 +117,19 @@ def level_logs(values: Sequence[float], quantity: Quantity) -> list[float]:
 
 def _steady(values: Sequence[float]) -> list[float]:
     return noise.without_wild([math.log(value) for value in values[-noise.MOST_BASE_NIGHTS :]])
+
+
+def _before_the_turn(base: Sequence[float], new: float) -> Sequence[float]:
+    """Leave out the nights right before the last that lie as far off: they are what it may confirm, not the level."""
+    logs = [math.log(value) for value in base]
+    level = statistics.median(logs)
+    effect = math.log(new) - level
+    if abs(effect) < _SMALLEST_STEP_CHANGE:
+        return base
+    end = len(logs)
+    while end > noise.FEWEST_BASE_NIGHTS and (logs[end - 1] - level) / effect >= 0.5:
+        end -= 1
+    return base[:end]
 
 
 def _needs(base: Sequence[float], new: float) -> int | None:

@@ -10,7 +10,7 @@ from reportgen.history import wording
 from reportgen.history.comparability import series_key
 from reportgen.history.compare import compare_reports, read_report
 from reportgen.history.comparison_files import write_comparison
-from reportgen.history.model import Moved, ReportDifference
+from reportgen.history.model import CaseDifference, Moved, ReportDifference
 from reportgen.history.spread import known_spreads
 from reportgen.history.store import History
 from reportgen.history.store.rows import Judgement
@@ -20,6 +20,8 @@ from reportgen.report.model import Report
 
 _FINDING = "finding:"
 _MOST_MOVED = 3
+# What made up less of a change of the step time is no explanation of it.
+_LEAST_PART = 0.1
 
 
 def write_what_changed(
@@ -50,7 +52,6 @@ def tell(
 ) -> tuple[Told, ...]:
     """Return what changed, what got worse first."""
     rules = {finding.fingerprint: finding.rule for finding in report.findings}
-    moved = _moved(difference)
     found = []
     for case, rows in judged.items():
         for row in rows:
@@ -64,23 +65,36 @@ def tell(
                         base=row.base,
                         value=row.value,
                         rule=rules.get(row.subject.removeprefix(_FINDING)),
-                        moved=()
-                        if row.subject.startswith(_FINDING)
-                        else moved.get((case, row.subject == "step_time"), ()),
+                        moved=_moved(difference, row, case),
                     )
                 )
     order = ("worse", "new", "better", "gone", "changed")
     return tuple(sorted(found, key=lambda row: order.index(row.verdict)))
 
 
-def _moved(difference: ReportDifference | None) -> dict[tuple[str, bool], tuple[str, ...]]:
-    """Return what moved most by case, and by whether it is to explain a step time: then also on the host."""
-    found = {}
-    for case in difference.cases if difference else ():
-        on_device, on_host = _lines(first_moved(case)), _lines(host_moved(case))
-        found[case.name, False] = on_device
-        found[case.name, True] = on_device or on_host
-    return found
+def _moved(difference: ReportDifference | None, told: Judgement, case: str) -> tuple[str, ...]:
+    """Return what moved most behind a change of `case` that is told, in lines."""
+    found = next((row for row in difference.cases if row.name == case), None) if difference else None
+    if found is None or told.subject.startswith(_FINDING):
+        return ()
+    if told.subject != "step_time" or told.base is None or told.value is None:
+        return _lines(first_moved(found))
+    change_us = told.value - told.base
+    return _lines(explaining(found, change_us))
+
+
+def explaining(case: CaseDifference, change_us: float) -> list[Moved]:
+    """Return the operators and functions that a longer or shorter step may come from: those that moved as it did.
+
+    Of the device where it has any, else of the host, whose times move by themselves; each is a tenth of it or more.
+    """
+    rows = [*first_moved(case), *host_moved(case)]
+    fitting = [
+        row for row in rows if row.change_us * change_us > 0 and abs(row.change_us) >= _LEAST_PART * abs(change_us)
+    ]
+    basis = case.moved_basis if any(row.basis == case.moved_basis for row in fitting) else "host"
+    unique = dict.fromkeys(row for row in fitting if row.basis == basis)
+    return sorted(unique, key=lambda row: -abs(row.change_us))
 
 
 def _lines(rows: Sequence[Moved]) -> tuple[str, ...]:

@@ -163,6 +163,25 @@ def scaled(timing, factor):
 # Real nights
 
 
+@pytest.mark.torch
+@pytest.mark.full
+def test_twenty_unchanged_nights_raise_no_alarm(tmp_path):
+    words = ["gpt2", "-o", "nights", "--nights", "20"]
+    options = ["--set", "preset=tiny", "--case", "decode", "--device", "cpu", "--try", "none"]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.real_nights", *words, "--", *options],
+        cwd=tmp_path,
+        env=environment(TMPDIR=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20 unchanged nights: 0 with an alarm" in done.stdout
+
+
 @pytest.fixture
 def night_words(tmp_path):
     """What runs a night of one small case in `tmp_path`, apart from every other night of this machine."""

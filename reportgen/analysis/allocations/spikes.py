@@ -120,6 +120,7 @@ def _spike(evidence: Evidence, trace: Trace, peaks: _Peaks, index: int, count_pe
         count_per_step=count_per_step,
         num_blocks=int(of_scope.sum()),
         largest_block_bytes=int(blocks.bytes[largest]),
+        within_operator=int(peaks.scope[index]) >= len(trace.frames.name),
     )
 
 

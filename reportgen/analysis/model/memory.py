@@ -71,6 +71,7 @@ class Spike(msgspec.Struct, frozen=True, kw_only=True):
     count_per_step: float | None = None
     num_blocks: int | None = None  # alive at its highest
     largest_block_bytes: int | None = None
+    within_operator: bool = False  # the blocks came and went within one operator: they are its own, not the function's
 
 
 class KeptLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -72,13 +72,15 @@ def _by_function(spikes: tuple[Spike, ...]) -> list[list[Spike]]:
 
 def _draft(context: Context, memory: Memory, spikes: list[Spike]) -> Draft:
     spike = spikes[0]
-    where = f"`{fmt.legible(spike.source.function, 20)}`" if spike.source else fmt.operator_name(spike.operator or "")
+    by_operator = spike.operator and (spike.within_operator or spike.source is None)
+    function = f"`{fmt.legible(spike.source.function, 20)}`" if spike.source else "a function"
+    where = fmt.operator_name(spike.operator or "", 24) if by_operator else function
     spans_step = _spans_step(context, spike)
     return Draft(
         title=f"{where} takes {fmt.size(spike.bytes)} for itself",
         evidence=(*_evidence(memory, spike), *(_lesser(other) for other in spikes[1:3])),
         mechanism=_mechanism(memory, spike),
-        action="Work in pieces or in place, or with an operator that does not write its intermediate results out.",
+        action=_action(spike),
         verify=f"{context.check_command()}: the peak must fall below {fmt.size(memory.peak_allocated_bytes)}.",
         beware="The function spans the whole step: part of this is the step's own working set." if spans_step else None,
         confidence="medium" if spans_step else "high",
@@ -129,14 +131,24 @@ def _lesser(spike: Spike) -> Evidence:
     )
 
 
+def _action(spike: Spike) -> str:
+    if spike.within_operator:
+        return (
+            "Give the operator inputs in the type and layout that its kernels take, or a smaller batch at a time: what "
+            "it asks for itself is its workspace and copies of its inputs."
+        )
+    return "Work in pieces or in place, or with an operator that does not write its intermediate results out."
+
+
 def _mechanism(memory: Memory, spike: Spike) -> str:
     peak, start = memory.peak_allocated_bytes, memory.start_bytes
+    who = "operator" if spike.within_operator else "function"
     if peak and start is not None and spike.bytes * 2 >= peak - start:
         return (
-            f"These blocks live only while the function runs, and they are {fmt.share(spike.bytes / peak)} of the "
+            f"These blocks live only while the {who} runs, and they are {fmt.share(spike.bytes / peak)} of the "
             "peak: they decide how large a batch fits."
         )
-    return "These blocks live only while the function runs, on top of what the step holds anyway."
+    return f"These blocks live only while the {who} runs, on top of what the step holds anyway."
 
 
 def _severity(memory: Memory, spike: Spike) -> Severity:

@@ -45,7 +45,7 @@ def view_actions(report: Report, medium: Medium) -> Actions:
                 Cell(text=clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
-                Cell(text=method_words(report, finding)),
+                Cell(text=method_words(report, finding, unit)),
                 Cell(text=finding.confidence),
             )
         )

@@ -150,7 +150,7 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
                 Cell(text=cases.cut(finding.action, 130)),
-                Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=_how(report, finding) or None),
+                _gain_cell(report, finding),
             )
         )
         for finding in smaller
@@ -165,6 +165,14 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
     # In the caption, not below the table: a line of its own can be all that falls on the next page.
     caption = f"Smaller findings, each in full in the HTML. {elsewhere}".rstrip()
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows)
+
+
+def _gain_cell(report: Report, finding: Finding) -> Cell:
+    """Return the gain in a column: the steps above, and below them how they are known and of which step they are."""
+    told = told_gain(report, finding)
+    if told is not None:
+        return Cell(text=told.change, note=told.how(""))
+    return Cell(text=gain_text(report, finding) or fmt.NOT_EVALUATED, note=_how(report, finding) or None)
 
 
 def _facts_table(facts: tuple[Fact, ...]) -> Table:

@@ -38,14 +38,19 @@ class ToldGain:
     def text(self) -> str:
         """Return "6.60 → 1.54 ms", "after F2: 1.51 → 1.16 ms", "mean 8.75 → 8.55 ms"."""
         lead = f"{self.given}: " if self.given.startswith("after") else f"{self.given} " if self.given else ""
-        return f"{lead}{fmt.change(self.before_us, self.after_us)}"
+        return f"{lead}{self.change}"
 
     @property
-    def how(self) -> str:
-        """Return how the gain is known, for a column beside the two steps."""
+    def change(self) -> str:
+        """Return the two steps alone, "1.51 → 1.16 ms", where what they are of stands beside them."""
+        return fmt.change(self.before_us, self.after_us)
+
+    def how(self, unit: str) -> str:
+        """Return how the gain is known, for a column beside the two steps, whose heads name their `unit`."""
         if self.given:
             return f"{self.method}, {self.given if self.given.startswith('after') else f'of the {self.given}'}"
-        return f"{self.method}, {self.bounds}" if self.bounds else self.method
+        bounds = self.bounds.removesuffix(f"{fmt.NBSP}{unit}")
+        return f"{self.method}, {bounds.replace(' ', fmt.NBSP)}" if bounds else self.method
 
     @property
     def bounds(self) -> str:
@@ -89,11 +94,11 @@ def step_before(report: Report, finding: Finding) -> float | None:
     return cases.step_us(case) if case else None
 
 
-def method_words(report: Report, finding: Finding) -> str:
-    """Return how a gain is known, in the words of the documents; a gain in memory says how much."""
+def method_words(report: Report, finding: Finding, unit: str) -> str:
+    """Return how a gain is known, beside steps in `unit`, in the words of documents; one in memory says how much."""
     told = told_gain(report, finding)
     if told is not None:
-        return told.how
+        return told.how(unit)
     gain = finding.gain
     if gain is not None and gain.bytes:
         return f"{fmt.MINUS}{fmt.size(gain.bytes)}{' at most' if gain.method == 'bound' else ''}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from reportgen import formatting as fmt
-from reportgen.analysis.model import Memory
+from reportgen.analysis.model import Memory, PeakLine
 from reportgen.report.view import tables
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
@@ -44,7 +46,7 @@ def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
                 sizes[i],
                 Cell(text=fmt.count(line.num_blocks) if line.num_blocks else "", sort=line.num_blocks),
                 Cell(text=line.category),
-                source_cell(line.source, 60),
+                _line_cell(line),
             )
         )
         for i, line in enumerate(shown)
@@ -61,6 +63,13 @@ def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
         note=f"{fmt.plural(left, 'smaller place')} in the HTML." if left and medium.is_print else None,
         sortable=not medium.is_print,
     )
+
+
+def _line_cell(line: PeakLine) -> Cell:
+    """Return the place that allocated a line's blocks, with what it had called there: one line can call much."""
+    cell = source_cell(line.source, 60)
+    beneath = line.source.beneath if line.source else None
+    return dataclasses.replace(cell, note=f"{cell.note}, through {fmt.legible(beneath, 48)}") if beneath else cell
 
 
 def table_of_largest(memory: Memory, medium: Medium) -> Table | None:

@@ -66,7 +66,7 @@ def view_top(report: Report, medium: Medium) -> Top:
             before_pad=pads[0][index],
             after=after_texts[index],
             after_pad=pads[1][index],
-            method=method_words(report, finding),
+            method=method_words(report, finding, unit),
         )
         for index, finding in enumerate(shown)
     )

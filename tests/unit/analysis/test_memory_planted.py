@@ -65,6 +65,7 @@ def test_the_planted_spike_is_the_functions_that_writes_whole_matrices(*, with_s
     assert spike.above_baseline_bytes == pytest.approx(6_580_862_976, rel=0.05)
     assert spike.bytes >= 3 * 2**31
     assert spike.count_per_step == 8
+    assert not spike.within_operator
     assert spike.source is not None
     assert spike.source.function == "attend"
     assert spike.source.line_kind == ("call" if with_snapshot else "def")
@@ -130,3 +131,13 @@ def test_a_trace_of_a_device_job_without_activities_still_tells_its_memory() -> 
 
     assert memory.peak_allocated_bytes == 390_156_800
     assert memory.peak_reserved_bytes == 962_592_768
+
+
+def test_what_a_convolution_takes_for_itself_is_the_operators_own() -> None:
+    memory = memory_of("h2d_pageable", with_snapshot=False)
+
+    # One is the workspace of each convolution: it comes and goes within the operator.
+    assert [(spike.operator, spike.within_operator) for spike in memory.spikes] == [
+        ("aten::cudnn_convolution", True)
+    ] * len(memory.spikes)
+    assert memory.spikes

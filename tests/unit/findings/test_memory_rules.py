@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from reportgen.analysis.model import (
@@ -91,6 +92,15 @@ class TestAllocationSpike:
         }
         assert [f.gain.bytes for f in findings if f.gain] == [3 * GIB, 2 * GIB]
         assert "a lesser rise by div of 2×3 takes 2.00\u00a0GiB" in findings[0].evidence[-1].text
+
+    def test_names_the_operator_where_it_is_its_own_workspace(self) -> None:
+        own = msgspec.structs.replace(transient(3 * GIB), within_operator=True)
+        _, [finding] = judge(with_memory(transients=(own,)), "allocation-spike")
+
+        assert finding.title == "div takes 3.00\u00a0GiB for itself"
+        assert "while the operator runs" in finding.mechanism
+        assert finding.action.startswith("Give the operator inputs in the type and layout")
+        assert "in `attend`" in finding.evidence[0].text
 
     def test_takes_a_lower_threshold_from_the_command_line(self) -> None:
         case = with_memory(start_bytes=0, transients=(transient(100 * MIB),))

@@ -188,6 +188,15 @@ def test_of_a_finding_that_is_gone_the_promise_stands_beside_what_came_of_it():
     assert (row.state, row.promised_us, row.realised_us) == ("gone", 500.0, 360.0)
 
 
+def test_a_promise_of_the_mean_step_is_not_held_against_the_median():
+    of_the_mean = msgspec.structs.replace(gain(1000.0, 900.0), base="mean-step")
+    base = night(findings=[finding(gain=of_the_mean)])
+
+    (row,) = compare_reports(base, night()).findings
+
+    assert (row.state, row.promised_us) == ("gone", None)
+
+
 def test_what_is_no_report_is_an_input_that_cannot_be_read(tmp_path):
     (tmp_path / "report.json").write_text('{"traceEvents": []}')
     with pytest.raises(InputUnreadable, match="no report of this version"):

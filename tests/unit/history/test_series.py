@@ -63,6 +63,13 @@ def test_what_ten_nights_would_not_tell_is_said_to_need_more():
     )
 
 
+def test_nights_that_lie_as_far_off_as_the_last_are_no_part_of_its_level():
+    first, second = read_last([*QUIET, 1120.0], STEP), read_last([*QUIET, 1120.0, 1120.0], STEP)
+
+    assert second.base == first.base == pytest.approx(1000.0, rel=1e-4)
+    assert second.needs_nights == first.needs_nights == 3
+
+
 def test_a_wild_night_among_those_before_does_not_hide_a_change():
     assert changes([*QUIET, 2000.0, *QUIET, 1200.0, 1200.0, 1200.0], STEP)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reportgen.analysis.allocations.scaling import PeakPoint, PeakScaling
 from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, FamilyRow, KernelRow, Turn
-from reportgen.analysis.model import Cut, Region
+from reportgen.analysis.model import Cut, Memory, PeakLine, Region, Source
 from reportgen.findings import evaluate
 from reportgen.findings.rule import Context, Verdict
 from reportgen.findings.rules import RULES
@@ -17,6 +17,7 @@ from reportgen.report.html import render_html
 from reportgen.report.view.comparison import view_comparison
 from reportgen.report.view.gains import step_before
 from reportgen.report.view.medium import SCREEN, page
+from reportgen.report.view.memory_tables import table_of_lines
 from reportgen.report.view.operators import told_apart
 from reportgen.report.view.regions import view_regions
 from reportgen.report.view.tables import Table
@@ -159,3 +160,22 @@ def test_rows_of_one_operator_and_shape_are_told_apart_by_type_then_by_stride() 
     page_text = render_html(build.report([case]))
     assert "<small>float32, bfloat16</small>" in page_text
     assert "<small>bfloat16, float32</small>" in page_text
+
+
+def test_blocks_of_one_line_are_told_apart_by_what_it_called() -> None:
+    def line(num_bytes: int, beneath: str | None) -> PeakLine:
+        source = Source(file="net.py", line=28, line_kind="call", function="forward", user=True, beneath=beneath)
+        return PeakLine(source=source, category="activations", bytes=num_bytes, num_blocks=1)
+
+    memory = Memory(
+        peak_allocated_bytes=7, peak_reserved_bytes=None, start_bytes=0, growth_bytes_per_step=None,
+        peak_lines=(line(4, "linear.py: forward"), line(2, "cache_utils.py: update"), line(1, None)),
+    )  # fmt: skip
+    table = table_of_lines(memory, SCREEN)
+
+    assert table is not None
+    assert [(row.cells[3].text, row.cells[3].note) for row in table.rows] == [
+        ("forward", "net.py:28, through linear.py: forward"),
+        ("forward", "net.py:28, through cache_utils.py: update"),
+        ("forward", "net.py:28"),
+    ]

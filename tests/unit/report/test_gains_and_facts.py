@@ -102,7 +102,7 @@ def test_a_gain_that_needs_another_fix_first_names_it() -> None:
     report = build.report(findings=[build.finding(), nothing_yet], fixes=(sequence(("F1", 500.0), ("F2", 350.0)),))
 
     assert plain(gain_text(report, nothing_yet)) == "after F1: 0.50 → 0.35 ms"
-    assert method_words(report, nothing_yet) == "replayed, after F1"
+    assert method_words(report, nothing_yet, "ms") == "replayed, after F1"
     row = view_top(report, SCREEN).rows[1]
     assert (row.before, row.after) == ("0.50", "0.35")
     # A fix that gives something by itself is told by itself.
@@ -115,7 +115,7 @@ def test_a_gain_of_the_mean_step_says_so_and_is_no_best_step() -> None:
     report = build.report(findings=[outlier])
 
     assert plain(gain_text(report, outlier)) == "mean 1.10 → 1.05 ms"
-    assert method_words(report, outlier) == "at most, of the mean"
+    assert method_words(report, outlier, "ms") == "at most, of the mean"
     # The step is 1.00 ms already: 1.05 is no promise.
     assert cases.best_gain(report, PREFILL) is None
     assert plain(verdict(report).changes) == (
@@ -130,7 +130,9 @@ def test_a_replayed_gain_is_told_with_its_bounds_where_they_are_wide() -> None:
     finding = build.finding(gain=gain, confidence="medium")
     report = build.report(findings=[finding])
 
-    assert plain(method_words(report, finding)) == "replayed, 0.70 to 0.90 ms"
+    # Beside columns in ms the unit stands in their heads.
+    assert plain(method_words(report, finding, "ms")) == "replayed, 0.70 to 0.90"
+    assert plain(method_words(report, finding, "s")) == "replayed, 0.70 to 0.90 ms"
     (card,) = section(report).cards
     assert plain(card.gain_note) == "replayed, 0.70 to 0.90 ms, sure: medium"
     narrow = msgspec.structs.replace(gain, at_least_us_per_step=199.0, at_most_us_per_step=201.0)
