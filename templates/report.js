@@ -71,9 +71,10 @@ function folded(table, rows) {
 function filterable(table, rows, fixed, refold) {
   const input = make("input", { type: "search" }), told = make("span", { "aria-live": "polite" });
   table.parentNode.before(make("label", { class: "filter" }, "Filter rows ", input, " ", told));
+  const words = new Map(rows.map((row) => [row, wordsOf(row).text]));
   const filter = () => {
     const wanted = plain(input.value.trim());
-    rows.forEach((row) => { row.hidden = wanted !== "" && !plain(row.textContent).includes(wanted); });
+    rows.forEach((row) => { row.hidden = wanted !== "" && !words.get(row).includes(wanted); });
     fixed.forEach((row) => { row.hidden = wanted !== ""; });
     if (wanted === "") { refold(); }
     told.textContent = wanted === "" ? "" : `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
@@ -107,11 +108,16 @@ function copy(button) {
 function explore(host) {
   const build = () => {
     const data = JSON.parse(host.querySelector("script").textContent), picture = host.querySelector("picture");
-    const kind = host.dataset.explore === "timeline" ? Timeline : Curve;
-    const words = host.dataset.explore === "timeline" ? `Timeline of step ${data.step} of ${data.case}` : `Memory of ${data.case} over one step`;
+    const [kind, words] = host.dataset.explore === "timeline"
+      ? [Timeline, `Timeline of step ${data.step} of ${data.case}`] : [Curve, `Memory of ${data.case} over one step`];
     const label = picture ? `${words}. ${picture.querySelector("img").alt}` : words;
     const panel = new kind(host, data, words, label);
-    if (picture) { picture.before(panel.element); picture.classList.add("replaced"); } else { host.append(panel.element); }
+    if (picture) {
+      picture.before(panel.element);
+      picture.classList.add("replaced");
+    } else {
+      host.append(panel.element);
+    }
     panel.redraw();
     return panel;
   };
@@ -133,9 +139,16 @@ function follow(event, explored) {
   target.panel.canvas.focus({ preventScroll: true });
 }
 
+// The Tab key stops at a box only while there is something to scroll in it.
+function reachable() {
+  document.querySelectorAll(".scroll, figure").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth + 1) { box.tabIndex = 0; } else { box.removeAttribute("tabindex"); }
+  });
+}
+
 // A link to a row that is folded away finds it.
 function arrive() {
-  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   if (target) { reveal(target); target.scrollIntoView({ block: target.tagName === "TR" ? "center" : "start" }); }
 }
 
@@ -144,6 +157,7 @@ document.querySelectorAll("table[data-sortable]").forEach(sortable);
 document.querySelectorAll("button.copy").forEach(copy);
 const explored = [...document.querySelectorAll("[data-explore]")].map(explore);
 document.addEventListener("click", (event) => follow(event, explored));
+new ResizeObserver(reachable).observe(document.getElementById("main"));
 window.addEventListener("hashchange", arrive);
 arrive();
 const timelines = () => explored.map(({ made }) => made).filter((panel) => panel instanceof Timeline);

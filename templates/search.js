@@ -6,19 +6,24 @@ const BLOCKS = "h1,h2,h3,p,caption,th,td,dt,dd,li,figcaption,summary";
 
 const plain = (text) => text.toLowerCase().replace(/\s/g, " ");
 
-// The texts of the page, each with the nodes that it is made of.
+// The words of an element and the nodes that they stand in; what fills a column or says where a link leads is none.
+function wordsOf(block) {
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    node.nodeType === Node.ELEMENT_NODE
+      ? (node.matches(".pad,.vh,.go,script,button.copy,input") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP)
+      : NodeFilter.FILTER_ACCEPT);
+  const nodes = [];
+  let text = "";
+  while (walker.nextNode()) {
+    nodes.push({ node: walker.currentNode, at: text.length });
+    text += walker.currentNode.data;
+  }
+  return { block, nodes, text: plain(text) };
+}
+
 function readTexts(root) {
-  const blocks = [...root.querySelectorAll(BLOCKS)].filter((block) => !block.querySelector(BLOCKS) && !block.closest(".explorer"));
-  return blocks.map((block) => {
-    const walker = document.createTreeWalker(block, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-      node.nodeType === Node.ELEMENT_NODE
-        ? (node.matches(".pad,.vh,script,button.copy,input") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP)
-        : NodeFilter.FILTER_ACCEPT);
-    const nodes = [];
-    let text = "";
-    while (walker.nextNode()) { nodes.push({ node: walker.currentNode, at: text.length }); text += walker.currentNode.data; }
-    return { block, nodes, text: plain(text) };
-  });
+  return [...root.querySelectorAll(BLOCKS)]
+    .filter((block) => !block.querySelector(BLOCKS) && !block.closest(".explorer")).map(wordsOf);
 }
 
 function rangeOf({ nodes }, from, to) {
@@ -35,7 +40,10 @@ class Search {
     this.input = form.querySelector("input");
     this.count = form.querySelector("output");
     const [back, , close] = form.querySelectorAll("button");
-    this.input.addEventListener("input", () => { clearTimeout(this.waiting); this.waiting = setTimeout(() => this.find(), 120); });
+    this.input.addEventListener("input", () => {
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => this.find(), 120);
+    });
     form.addEventListener("submit", (event) => { event.preventDefault(); this.go(1); });
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); this.go(-1); }
@@ -47,8 +55,10 @@ class Search {
     this.opener.hidden = false;
     this.opener.addEventListener("click", () => (this.form.hidden ? this.open() : this.close()));
     document.addEventListener("keydown", (event) => {
-      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-      if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); this.open(); }
+      const isMeant = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "INPUT";
+      if (event.key !== "/" || !isMeant) { return; }
+      event.preventDefault();
+      this.open();
     });
   }
 

@@ -66,6 +66,9 @@ def test_a_filter_keeps_the_rows_that_carry_the_words_and_counts_them(opened, lo
     assert "11 of 30" in page.locator("label.filter").first.inner_text()
     box.fill("")
     assert calls(page) == DESCENDING[:12]
+    operators(page).locator("thead th", has_text="Calls").locator("button").dblclick()
+    box.fill("step_2")
+    assert calls(page) == [2, *range(20, 30)]
 
 
 def test_search_finds_folded_rows_and_names_broken_over_lines(opened, long: Path) -> None:
@@ -100,6 +103,15 @@ def test_search_counts_the_slices_of_the_timeline(opened, small: Path) -> None:
     assert search(page, "gemm").endswith(", 1 in the timelines")
     page.locator("#search").get_by_role("button", name="Close").click()
     assert search(page, "aten::").endswith("2 in the timelines")
+
+
+def test_search_passes_over_what_links_say_of_where_they_lead(opened, small: Path) -> None:
+    page = opened(small)
+    assert page.locator("#operators a.show", has_text="timeline").count() >= 2
+    number = int(search(page, "timeline").split()[0])
+    for _ in range(number):
+        page.keyboard.press("Enter")
+        assert "Operators" not in told(page)
 
 
 def test_a_link_to_a_folded_row_brings_it_back(opened, long: Path) -> None:
@@ -146,12 +158,13 @@ def test_without_javascript_all_of_it_is_there(opened, small: Path, long: Path) 
     assert all(pictures.nth(number).is_visible() for number in range(pictures.count()))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 1100), ("light", 390)])
 @pytest.mark.parametrize("which", ["small", pytest.param("gpt2", marks=pytest.mark.full)])
-def test_axe_finds_nothing_serious(opened, request, which: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(opened, request, which: str, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = opened(request.getfixturevalue(which), color_scheme=scheme)
+    page = opened(request.getfixturevalue(which), color_scheme=scheme, width=width)
     page.keyboard.press("/")
+    page.wait_for_timeout(100)
     found = axe.Axe().run(page).response["violations"]
     grave = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], one["nodes"][0]["html"][:200], one["nodes"][0]["failureSummary"]) for one in grave] == []
@@ -189,3 +202,11 @@ def test_gpt2s_findings_lead_into_its_timelines(opened, gpt2: Path) -> None:
 @pytest.mark.full
 def test_gpt2s_page_stays_small(gpt2: Path) -> None:
     assert gpt2.stat().st_size < 2_000_000
+
+
+def test_the_tab_key_stops_at_a_table_only_where_there_is_something_to_scroll(opened, small: Path) -> None:
+    wide, narrow = opened(small), opened(small, width=390)
+    for page in (wide, narrow):
+        page.wait_for_timeout(100)
+    assert wide.locator(".scroll[tabindex]").count() == 0
+    assert narrow.locator(".scroll[tabindex='0']").count() > 5

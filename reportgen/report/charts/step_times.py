@@ -131,7 +131,7 @@ def _block(case: str, rows: tuple[_Row, ...]) -> _Block:
 
 def _draw_block(canvas: Canvas, block: _Block, left: float, top: float) -> None:
     unit, unit_us = step_unit(max(row.median_us for row in block.rows))
-    figures = [_figures(row, unit, unit_us) for row in block.rows]
+    figures = [_drawn_figures(block, row, unit, unit_us) for row in block.rows]
     notes = max(width_pt(figure, TEXT, bold=True) + 4.5 + width_pt(note, TEXT) for figure, note in figures)
     scale = Scale(low=0.0, high=block.edge_us / unit_us, start=left, end=_RIGHT - notes - 10.0)
     canvas.text(0, top + 5.0, fit(drawable(block.case, bold=True), WIDTH / 2, NAME, bold=True), size=NAME, bold=True)
@@ -143,15 +143,19 @@ def _draw_block(canvas: Canvas, block: _Block, left: float, top: float) -> None:
         canvas.text(left - _NAME_GAP, y, row.name, bold=row.is_step, align="right")
         _draw_row(canvas, row, scale, unit_us, y)
         x = scale.end + 10.0
-        beyond = block.beyond(row)
         canvas.text(x, y, figure, bold=True)
         canvas.text(x + width_pt(figure, TEXT, bold=True) + 4.5, y, note, colour=canvas.theme.muted)
-        if beyond:
-            canvas.text(scale.end, y + _STRIP / 2, f"{count(beyond)} beyond", colour=canvas.theme.muted, align="right")
 
 
 def _figures(row: _Row, unit: str, unit_us: float) -> tuple[str, str]:
     return f"{number(row.median_us / unit_us)}{NBSP}{unit}", row.note
+
+
+def _drawn_figures(block: _Block, row: _Row, unit: str, unit_us: float) -> tuple[str, str]:
+    """Return what stands beside a row: its median, and a note with the number of samples that the axis leaves out."""
+    figure, note = _figures(row, unit, unit_us)
+    beyond = block.beyond(row)
+    return figure, f"{note}, {count(beyond)} beyond" if beyond else note
 
 
 def _draw_row(canvas: Canvas, row: _Row, scale: Scale, unit_us: float, y: float) -> None:

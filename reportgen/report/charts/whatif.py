@@ -210,6 +210,8 @@ def _label_fix(canvas: Canvas, row: _Row, y: float, places: tuple[float, float, 
         canvas.text((left + right) / 2, y, row.change, colour=paint.text, align="center")
     elif right + _GAP + after + _GAP + change < WIDTH:
         _write_beside(canvas, right + _GAP, y, row.after, row.change)
+    elif left - bars_left > after + change + 3 * _GAP:
+        _write_beside(canvas, left - 2 * _GAP - after - change, y, row.after, row.change)
     else:
         x = min(left + _GAP, WIDTH - after - change - 3 * _GAP)
         canvas.boxes([(x - 2, y - 5, after + change + _GAP + 4, 10)], paint.fill)

@@ -28,6 +28,7 @@ class CaseOperators:
     operators: Table | None
     kernels: Table | None
     sentence: str
+    is_wide: bool  # the kernels, for a page of 170 mm
 
 
 def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOperators, ...]:
@@ -37,12 +38,16 @@ def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOp
 
 def _case(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> CaseOperators:
     ranked = ranked_operators(case)
-    # Paper has a wide page for kernels, whose names are long; they stand in the operators' place where there are none.
-    kernels = _kernels(case, num_cases, medium, links, is_wide=bool(ranked) and medium.is_print)
-    if not ranked:
-        return CaseOperators(case=cases.label(case), operators=None, kernels=kernels, sentence=_missing(case))
-    table = _table(case, ranked, num_cases, medium, links)
-    return CaseOperators(case=cases.label(case), operators=table, kernels=kernels, sentence="")
+    # Paper has a wide page for long names of kernels; kernels stand in the operators' place where there are none.
+    longest = max((len(kernel.name) for kernel in case.kernels.items[: medium.operator_rows]), default=0)
+    is_wide = bool(ranked) and medium.is_print and longest > _NAME_ON_A_PAGE
+    return CaseOperators(
+        case=cases.label(case),
+        operators=_table(case, ranked, num_cases, medium, links) if ranked else None,
+        kernels=_kernels(case, num_cases, medium, links, is_wide=is_wide),
+        sentence="" if ranked else _missing(case),
+        is_wide=is_wide,
+    )
 
 
 def _missing(case: CaseAnalysis) -> str:
@@ -109,11 +114,11 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
-        ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 18.5 if roofs else 32.0, False),
-        ("Calls", 6.0, True), ("µs a step", 10.0, True), (share, 12.5 if roofs else 20.0, False),
+        ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 22.5 if roofs else 32.0, False),
+        ("Calls", 6.0, True), ("µs a step", 9.0, True), (share, 12.5 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:
-        heads += [("Rate", 12.0, True), ("Roof", 10.0, True), ("Bound", 10.5, False)]
+        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 9.5, False)]
     return tables.columns(*heads)
 
 

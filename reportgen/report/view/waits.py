@@ -150,7 +150,11 @@ def syncs_table(report: Report, medium: Medium, links: Links) -> Table | None:
 
 def cost_of(sync: Sync) -> float:
     """Return what the device loses by a synchronization, µs a step, with the profiler's share out."""
-    return sync.cost_us_per_step if sync.share_out_us_per_step is None else sync.share_out_us_per_step
+    return (
+        sync.cost_us_per_step
+        if sync.cost_without_profiler_us_per_step is None
+        else sync.cost_without_profiler_us_per_step
+    )
 
 
 def _sync_cells(sync: Sync, medium: Medium, link: Link | None) -> tuple[Cell, ...]:

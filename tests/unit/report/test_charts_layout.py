@@ -20,6 +20,7 @@ from reportgen.report.charts import (
 from reportgen.report.charts.budget_bar import LEAST_WIDTH, read_bar
 from reportgen.report.charts.canvas import TEXT, WIDTH, Canvas
 from reportgen.report.charts.text import width_pt
+from reportgen.report.charts.whatif import Fix
 from tests.case_builder import budget, host_bound_case
 from tests.chart_cases import FIXES, H200, MEMORY, PRODUCT, TIMELINE, TIMING, prefill
 
@@ -111,6 +112,24 @@ def test_budget_labels_do_not_meet(texts: _Texts, parts: dict[str, float]) -> No
     chart = budget_chart([case, case])
     assert chart is not None
     assert_apart(texts, chart.height_mm / 25.4 * 72)
+
+
+@pytest.mark.parametrize("gain_us", [30.0, 3000.0])
+def test_a_fix_is_labelled_beside_its_bar_where_the_bar_is_small(texts: _Texts, gain_us: float) -> None:
+    bars: list[tuple[float, float]] = []
+    box = Canvas.box
+
+    def record(canvas: Canvas, place: tuple[float, float, float, float], *given: object, **options: object) -> None:
+        bars.append((place[0], place[0] + place[2]))
+        box(canvas, place, *given, **options)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Canvas, "box", record)
+        fix = Fix(name="fuse", step_after_us=6600.0 - gain_us, method="replay", id="F1")
+        assert whatif_chart(prefill(), [fix], works_after_us=None) is not None
+    (label,) = [place for text, *place in texts.boxes if "replayed" in text and "\N{MINUS SIGN}" in text]
+    gain = min(bars, key=lambda bar: bar[1] - bar[0])
+    assert label[2] <= gain[0] or label[0] >= gain[1]
 
 
 FULL = prefill(timing=TIMING, memory=MEMORY, timeline=TIMELINE, operators=Cut(items=(PRODUCT,), total=1))

@@ -149,11 +149,23 @@ def test_contents_and_bookmarks_name_the_page_a_section_is_on(reader: PdfReader)
 
 
 def test_the_body_takes_ten_pages_at_most_and_none_is_nearly_empty(reader: PdfReader) -> None:
-    appendices = next(entry for entry in reader.outline if "Appendices" in str(getattr(entry, "title", "")))
-    num_pages = reader.get_destination_page_number(appendices)  # type: ignore[arg-type]
-    assert num_pages is not None
-    assert num_pages <= 10
-    assert all(_filled(reader, number) > 0.4 for number in range(num_pages))
+    # The last section of the body, which is never split.
+    method = next(entry for entry in reader.outline if "Method" in str(getattr(entry, "title", "")))
+    last = reader.get_destination_page_number(method)  # type: ignore[arg-type]
+    assert last is not None
+    assert last + 1 <= 10
+    assert all(_filled(reader, number) > 0.5 for number in range(last + 1))
+
+
+def test_names_of_kernels_have_a_wide_page(reader: PdfReader, report: Report) -> None:
+    wide = [page for page in reader.pages if page.mediabox.width > page.mediabox.height]
+    assert len(wide) == len(report.cases)
+    assert all(page.mediabox.width > page.mediabox.height for page in reader.pages[-len(wide) :])
+    longest = max((kernel.name for kernel in report.cases[0].kernels.items[:12]), key=len)
+    shown = re.sub(r"\s|\u200b", "", wide[0].extract_text())
+    # A name of 190 characters is whole, a longer one has its beginning and its end.
+    assert len(longest) > 100
+    assert re.sub(r"\s", "", longest)[:80] in shown
 
 
 def _filled(reader: PdfReader, number: int) -> float:
