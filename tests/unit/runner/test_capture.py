@@ -140,7 +140,7 @@ def test_two_sessions_in_one_second_do_not_meet(tmp_path):
         assert first.recording != second.recording
 
 
-class Padded(torch.nn.Module):
+class Padded(torch.nn.Module):  # type: ignore[name-defined]
     """Means of embedded tokens; takes the mask by name, as models of transformers do."""
 
     def __init__(self):
