@@ -8,7 +8,7 @@ class Curve extends Panel {
     super(host, {
       name, label, whole, least: Math.min(whole / 400, 2000), wholeWords: "Whole step",
       help: TOUCHED ? "Drag to move, pinch to zoom, tap to read a moment."
-        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter goes to the peak, 0 shows all.",
+        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter: the peak, 0: all.",
       plot: (width) => ({ left: CURVE_LEFT, width: width - CURVE_LEFT - 2 }),
       height: () => CURVE_HEIGHT,
       draw: (context, width, height) => this.drawAll(context, width, height),
@@ -40,7 +40,8 @@ class Curve extends Panel {
     const last = this.pointAt(this.view.to) + 1, from = this.pointAt(this.view.from);
     const values = allocated.slice(from, last);
     if (this.fitted) {
-      const low = Math.min(...values), high = Math.max(...values), room = Math.max((high - low) * 0.08, high * 0.002, 1);
+      const low = Math.min(...values), high = Math.max(...values);
+      const room = Math.max((high - low) * 0.08, high * 0.002, 1);
       return [Math.max(low - room, 0), high + room];
     }
     const most = Math.max(...allocated), held = reserved ? Math.max(...reserved) : 0;
@@ -48,8 +49,10 @@ class Curve extends Panel {
   }
 
   drawAll(context, width, height) {
-    const names = { ink: "--ink", muted: "--muted", grid: "--hair", accent: "--accent", line: "--line", above: "--area", before: "--area-before",
-      lasting: "--area-lasting" };
+    const names = {
+      ink: "--ink", muted: "--muted", grid: "--hair", accent: "--accent", line: "--line",
+      above: "--area", before: "--area-before", lasting: "--area-lasting",
+    };
     const colours = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, theColour(name)]));
     colours.font = getComputedStyle(document.body).fontFamily;
     const { left, width: wide } = this.plot(width), bottom = height - 26, [low, high] = this.range();
@@ -61,7 +64,8 @@ class Curve extends Panel {
     context.rect(left, 4, wide, bottom - 4);
     context.clip();
     // What the step adds is dark; what was alive before it pale, what lasts palest.
-    const bands = [["above", Infinity, this.data.start], ["before", this.data.start, this.data.lasting], ["lasting", this.data.lasting, 0]];
+    const { start, lasting } = this.data;
+    const bands = [["above", Infinity, start], ["before", start, lasting], ["lasting", lasting, 0]];
     bands.forEach(([band, upper, lower]) => {
       context.save();
       context.beginPath();
@@ -104,9 +108,11 @@ class Curve extends Panel {
     context.font = "12px " + colours.font;
     context.textAlign = "left";
     context.fillStyle = colours.ink;
-    [[lasting, 0, lasting_name, lasting], [start, lasting, before, start - lasting]].forEach(([upper, lower, name, bytes]) => {
+    const bands = [[lasting, 0, lasting_name, lasting], [start, lasting, before, start - lasting]];
+    bands.forEach(([upper, lower, name, bytes]) => {
       const top = Math.max(y(upper), CURVE_TOP), bottom = Math.min(y(lower), CURVE_HEIGHT - 26);
-      if (bottom - top > 16) { context.fillText(`${name}, ${bytesText(bytes)}`, left + 6, Math.min((top + bottom) / 2, top + 14)); }
+      const middle = Math.min((top + bottom) / 2, top + 14);
+      if (bottom - top > 16) { context.fillText(`${name}, ${bytesText(bytes)}`, left + 6, middle); }
     });
   }
 
@@ -181,7 +187,10 @@ class Curve extends Panel {
   keys(key, shift) {
     const by = shift ? 0 : { ArrowRight: 1, ArrowLeft: -1 }[key];
     if (by) { return () => this.take(this.index < 0 ? 0 : this.index + by, true); }
-    if (key === "Enter") { return () => { this.take(this.peak, true); this.view.set(this.data.time[this.peak] - this.whole / 40, this.data.time[this.peak] + this.whole / 40); }; }
+    if (key === "Enter") {
+      const at = this.data.time[this.peak], room = this.whole / 40;
+      return () => { this.take(this.peak, true); this.view.set(at - room, at + room); };
+    }
     return null;
   }
 }

@@ -108,11 +108,16 @@ function copy(button) {
 function explore(host) {
   const build = () => {
     const data = JSON.parse(host.querySelector("script").textContent), picture = host.querySelector("picture");
-    const kind = host.dataset.explore === "timeline" ? Timeline : Curve;
-    const words = host.dataset.explore === "timeline" ? `Timeline of step ${data.step} of ${data.case}` : `Memory of ${data.case} over one step`;
+    const [kind, words] = host.dataset.explore === "timeline"
+      ? [Timeline, `Timeline of step ${data.step} of ${data.case}`] : [Curve, `Memory of ${data.case} over one step`];
     const label = picture ? `${words}. ${picture.querySelector("img").alt}` : words;
     const panel = new kind(host, data, words, label);
-    if (picture) { picture.before(panel.element); picture.classList.add("replaced"); } else { host.append(panel.element); }
+    if (picture) {
+      picture.before(panel.element);
+      picture.classList.add("replaced");
+    } else {
+      host.append(panel.element);
+    }
     panel.redraw();
     return panel;
   };

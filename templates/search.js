@@ -14,7 +14,10 @@ function wordsOf(block) {
       : NodeFilter.FILTER_ACCEPT);
   const nodes = [];
   let text = "";
-  while (walker.nextNode()) { nodes.push({ node: walker.currentNode, at: text.length }); text += walker.currentNode.data; }
+  while (walker.nextNode()) {
+    nodes.push({ node: walker.currentNode, at: text.length });
+    text += walker.currentNode.data;
+  }
   return { block, nodes, text: plain(text) };
 }
 
@@ -37,7 +40,10 @@ class Search {
     this.input = form.querySelector("input");
     this.count = form.querySelector("output");
     const [back, , close] = form.querySelectorAll("button");
-    this.input.addEventListener("input", () => { clearTimeout(this.waiting); this.waiting = setTimeout(() => this.find(), 120); });
+    this.input.addEventListener("input", () => {
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => this.find(), 120);
+    });
     form.addEventListener("submit", (event) => { event.preventDefault(); this.go(1); });
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); this.go(-1); }
@@ -49,8 +55,10 @@ class Search {
     this.opener.hidden = false;
     this.opener.addEventListener("click", () => (this.form.hidden ? this.open() : this.close()));
     document.addEventListener("keydown", (event) => {
-      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-      if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); this.open(); }
+      const isMeant = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "INPUT";
+      if (event.key !== "/" || !isMeant) { return; }
+      event.preventDefault();
+      this.open();
     });
   }
 

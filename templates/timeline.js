@@ -1,27 +1,8 @@
 // One step of a case: what is open on the host, its calls, the device's streams, and what each instant counts as.
 
-const ROW = 15, ROW_GAP = 1, LANE_GAP = 9, TOP = 10, AXIS = 26, LABEL = 14;
-const MOST_DEPTHS = { host: 9, calls: 2, device: 3, parts: 1 };
+const LANE_GAP = 9, TOP = 10, AXIS = 26, LABEL = 14;
 // A thread's calls stay below it.
 const ORDER = { host: 0, calls: 0, device: 1, parts: 2 };
-
-// From the columns of the page's data to one array an attribute, with each slice's depth in its lane.
-function readLane(lane) {
-  const count = lane.s.length, start = new Float64Array(count), end = new Float64Array(count);
-  const depth = new Uint8Array(count), open = [], most = MOST_DEPTHS[lane.kind];
-  const rows = [];
-  let at = 0;
-  for (let index = 0; index < count; index++) {
-    at += lane.s[index];
-    start[index] = at;
-    end[index] = at + lane.d[index];
-    while (open.length && end[open[open.length - 1]] <= at) { open.pop(); }
-    depth[index] = Math.min(open.length, most - 1);
-    open.push(index);
-    (rows[depth[index]] = rows[depth[index]] || []).push(index);
-  }
-  return { ...lane, start, end, depth, rows };
-}
 
 class Timeline extends Panel {
   constructor(host, data, name, label) {
@@ -74,14 +55,17 @@ class Timeline extends Panel {
     return found;
   }
 
-  name({ lane, index }) { return lane.n ? this.data.names[lane.n[index]] : this.data.parts[lane.p[index]].replace("-", " "); }
+  name({ lane, index }) {
+    return lane.n ? this.data.names[lane.n[index]] : this.data.parts[lane.p[index]].replace("-", " ");
+  }
 
   detail({ lane, index }) {
     const place = lane.a ? lane.a[index] : -1;
     if (place < 0) { return {}; }
     const [operator, shapes, source, operatorRow, kernelRow, functionRow] = this.data.details[place];
     const name = (number) => (number < 0 ? "" : this.data.names[number]);
-    return { operator: name(operator), shapes: name(shapes), source: name(source), operatorRow, kernelRow, functionRow };
+    const words = { operator: name(operator), shapes: name(shapes), source: name(source) };
+    return { ...words, operatorRow, kernelRow, functionRow };
   }
 
   // Whether a slice is one of those asked for, by a row of the tables or by the words searched for.
@@ -214,7 +198,8 @@ class Timeline extends Panel {
   box({ lane, index }) {
     const { left, width } = this.plot(this.width), from = this.x(lane.start[index]), to = this.x(lane.end[index]);
     const x = Math.max(from, left), high = lane.top + lane.depth[index] * (ROW + ROW_GAP);
-    return { x, wide: Math.max(Math.min(to, left + width) - x, 1), top: high, seen: to >= left && from <= left + width };
+    const wide = Math.max(Math.min(to, left + width) - x, 1);
+    return { x, wide, top: high, seen: to >= left && from <= left + width };
   }
 
   drawMark(context, piece, colour, thick) {
@@ -255,7 +240,8 @@ class Timeline extends Panel {
     const at = this.at(x), slack = this.view.span / this.plot(this.width).width * 3;
     const row = lane.rows[depth];
     let best = null, nearest = slack;
-    for (let place = first(lane, row, at - slack); place < row.length && lane.start[row[place]] <= at + slack; place++) {
+    for (let place = first(lane, row, at - slack); place < row.length; place++) {
+      if (lane.start[row[place]] > at + slack) { break; }
       const index = row[place];
       const away = Math.max(lane.start[index] - at, at - lane.end[index], 0);
       // Of several under the pointer the longest is the one that can be seen.
@@ -352,7 +338,8 @@ class Timeline extends Panel {
   }
 
   aboutSlice(piece) {
-    const { lane, index } = piece, { operator, shapes, source, operatorRow, kernelRow, functionRow } = this.detail(piece);
+    const { lane, index } = piece;
+    const { operator, shapes, source, operatorRow, kernelRow, functionRow } = this.detail(piece);
     const times = `${duration(length(lane, index))} at ${moment(lane.start[index])}`;
     if (lane.kind === "parts") {
       const part = this.data.parts[lane.p[index]], works = WORK.has(part);
@@ -366,11 +353,14 @@ class Timeline extends Panel {
       facts.push(wait >= 0 ? `${duration(wait)} after its launch` : "begins while it is launched");
     }
     const rest = facts.map((fact) => [fact]);
-    if (both && lane.kind === "calls") { rest.push(["launches ", linked(this.name(both[1]), this.detail(both[1]).kernelRow)]); }
+    if (both && lane.kind === "calls") {
+      rest.push(["launches ", linked(this.name(both[1]), this.detail(both[1]).kernelRow)]);
+    }
     if (operator) { rest.push(["by ", linked(operator.replace(/^aten::/, ""), operatorRow)]); }
     if (shapes) { rest.push([shapes]); }
     if (source) { rest.push(["in ", linked(source, functionRow)]); }
-    return [line(linked(this.name(piece), own, "b")), line(...rest.flatMap((fact, at) => (at ? [" · ", ...fact] : fact)))];
+    const second = rest.flatMap((fact, at) => (at ? [" · ", ...fact] : fact));
+    return [line(linked(this.name(piece), own, "b")), line(...second)];
   }
 
   aboutAsked() {
@@ -382,13 +372,16 @@ class Timeline extends Panel {
     if (this.isAsking) {
       const ns = this.asked.reduce((sum, { lane, index }) => sum + length(lane, index), 0);
       const name = this.row ? document.getElementById(this.row)?.querySelector("code")?.textContent || "all of it" : "";
+      const number = count(this.asked.length);
       lines.push(this.row
-        ? line(linked(name, this.row), `: ${count(this.asked.length)} on the ${this.worker} in this step, ${duration(ns)} in all`)
-        : line(`“${this.words}”: ${count(this.asked.length)} in this timeline`));
+        ? line(linked(name, this.row), `: ${number} on the ${this.worker} in this step, ${duration(ns)} in all`)
+        : line(`“${this.words}”: ${number} in this timeline`));
     }
     if (!lines.length) {
       const left = this.data.left_out;
-      lines.push(line(left ? `The ${count(left)} shortest events of the step are left out here; its file for Perfetto has more.` : "Point at anything to see what it is."), line(this.help));
+      const remark = left ? `${count(left)} short events of the step are left out here; its file for Perfetto has more.`
+        : "Point at anything to see what it is.";
+      lines.push(line(remark), line(this.help));
     }
     return lines;
   }
@@ -424,65 +417,10 @@ const WORK = new Set(["compute", "communication", "copy"]);
 const HATCHED = new Set(["stall", "allocator", "input", "profiler"]);
 
 const length = (lane, index) => lane.end[index] - lane.start[index];
-const same = (one, other) => Boolean(one) === Boolean(other) && (!one || (one.lane === other.lane && one.index === other.index));
+const same = (one, other) => one?.lane === other?.lane && one?.index === other?.index;
 const line = (...content) => make("p", {}, ...content);
 
 function linked(text, row, tag = "span") {
   const code = make("code", {}, text);
   return row && document.getElementById(row) ? make("a", { href: `#${row}` }, code) : make(tag, {}, code);
-}
-
-function cut(context, text, room) {
-  if (context.measureText(text).width <= room) { return text; }
-  let keep = Math.floor(room / context.measureText(text).width * text.length);
-  while (keep > 1 && context.measureText(`${text.slice(0, keep)}…`).width > room) { keep -= 1; }
-  return keep > 1 ? `${text.slice(0, keep)}…` : "";
-}
-
-// The first place of a row that can reach into what begins at `from`. The last row of a lane may hold overlaps.
-function first(lane, row, from) {
-  let low = 0, high = row.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (lane.start[row[middle]] < from) { low = middle + 1; } else { high = middle; }
-  }
-  return Math.max(low - (lane.depth[row[0]] === MOST_DEPTHS[lane.kind] - 1 ? 64 : 1), 0);
-}
-
-// Add a slice to the pixels that it covers.
-function cover(columns, colour, from, to, left, width) {
-  if (!columns.has(colour)) { columns.set(colour, new Float32Array(width + 1)); }
-  const shares = columns.get(colour);
-  for (let pixel = Math.floor(from - left); pixel <= to - left && pixel <= width; pixel++) {
-    if (pixel >= 0) { shares[pixel] += Math.max(Math.min(to - left, pixel + 1) - Math.max(from - left, pixel), 0); }
-  }
-}
-
-// A pixel's colours stand on each other, each as high as its share of the pixel.
-function drawColumns(context, columns, left, top, colours, isDim) {
-  const height = new Float32Array([...columns.values()].reduce((most, shares) => Math.max(most, shares.length), 0));
-  columns.forEach((shares, colour) => {
-    context.fillStyle = colour === "dim" ? colours.muted : colour;
-    context.globalAlpha = isDim ? 0.3 : 1;
-    shares.forEach((share, pixel) => {
-      if (share <= 0) { return; }
-      const high = Math.max(Math.min(share, 1) * ROW, 0.7);
-      context.fillRect(left + pixel, top + ROW - height[pixel] - high, 1, high);
-      height[pixel] = Math.min(height[pixel] + high, ROW - 0.7);
-    });
-  });
-  context.globalAlpha = 1;
-}
-
-function hatch(context, x, top, wide, colour) {
-  context.save();
-  context.beginPath();
-  context.rect(x, top, wide, ROW);
-  context.clip();
-  context.strokeStyle = colour;
-  context.lineWidth = 0.7;
-  context.beginPath();
-  for (let at = Math.max(x, 0) - ROW; at < Math.min(x + wide, 4000); at += 5) { context.moveTo(at, top + ROW); context.lineTo(at + ROW, top); }
-  context.stroke();
-  context.restore();
 }

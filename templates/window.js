@@ -7,14 +7,14 @@ const NBSP = "\u00a0", THIN = "\u202f";
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   Object.entries(attributes).forEach(([name, value]) => {
-    if (value === true) { element.setAttribute(name, ""); } else if (value !== false) { element.setAttribute(name, value); }
+    if (value !== false) { element.setAttribute(name, value === true ? "" : value); }
   });
   element.append(...children);
   return element;
 }
 
 // Thousands apart, three significant digits: as everywhere in the report.
-const apart = (text) => text.replace(/^(-?)(\d+)/, (all, sign, whole) => sign + whole.replace(/\B(?=(\d{3})+$)/g, THIN));
+const apart = (text) => text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, THIN));
 const count = (number) => apart(String(number));
 
 function digits(value) {
@@ -110,8 +110,8 @@ class Panel {
     this.tools = make("div", { class: "tools" },
       this.button("+", "Zoom in", () => this.view.zoom(0.5)), this.button("−", "Zoom out", () => this.view.zoom(2)),
       this.button(wholeWords, "", () => this.view.all()), this.seen);
-    this.element = make("div", { class: "explorer", role: "group", "aria-label": name }, this.tools, this.canvas, this.readout, this.spoken,
-      make("p", { class: "vh", id: helpId }, help));
+    this.element = make("div", { class: "explorer", role: "group", "aria-label": name },
+      this.tools, this.canvas, this.readout, this.spoken, make("p", { class: "vh", id: helpId }, help));
     this.help = help;
     this.listen();
     new ResizeObserver(() => this.redraw()).observe(this.element);

@@ -13,7 +13,7 @@ from reportgen.analysis.attribution import Attribution
 from reportgen.analysis.autograd_work import measure_autograd
 from reportgen.analysis.budget import compute_budget
 from reportgen.analysis.case_places import CasePlaces
-from reportgen.analysis.clocks import measure_clocks
+from reportgen.analysis.clocks import measure_clocks, pace_notices
 from reportgen.analysis.compilations import list_compilations
 from reportgen.analysis.copies import list_copies
 from reportgen.analysis.copy_chains import find_copy_chains, list_user_copies
@@ -104,6 +104,7 @@ def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
     notices = (
         *analysis.notices,
         *(context.budget.notices if context.budget else ()),
+        *pace_notices(analysis.clocks, context.budget.notices if context.budget else ()),
         *joining_notices(context.attribution.twins, context.attribution.timeline, context.counted),
         *roof_notices(context.shapes, context.attribution.groups, context.limits),
     )

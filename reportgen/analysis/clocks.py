@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.model import Clocks
+from reportgen.analysis.model import Clocks, Notice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.recording import RecordedCase
 
 # Of so few samples no third can be compared with another.
 LEAST_SAMPLES = 3
+# A reason that is given this often is a state, no peak.
+STATE_SHARE = 0.1
 
 
 def measure_clocks(recorded: RecordedCase | None) -> Clocks | None:
@@ -34,3 +38,20 @@ def measure_clocks(recorded: RecordedCase | None) -> Clocks | None:
         highest_mhz=max(mhz) if mhz else None,
         throttled={name: named.count(name) / len(reasons) for name in dict.fromkeys(named)},
     )
+
+
+def pace_notices(clocks: Clocks | None, budget_notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """Say where the device was held back while steps were timed, and the profiled steps were quicker than these.
+
+    Kernels are timed in the profiled steps alone. A device that works without a pause reaches its power cap after some
+    steps, which a window of five does not show; what its kernels then take longer, the budget has as a wait.
+    """
+    held = clocks is not None and max(clocks.throttled.values(), default=0.0) >= STATE_SHARE
+    faster = next((notice for notice in budget_notices if notice.code == "profiled-step-faster"), None)
+    if not held or faster is None:
+        return ()
+    text = (
+        "The device was held back while steps were timed, in the shorter profiled windows perhaps not: what kernels "
+        "took longer by that stands under turnaround."
+    )
+    return (Notice(code="device-held-back", text=text, share=faster.share),)

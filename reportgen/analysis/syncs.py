@@ -60,7 +60,7 @@ def list_syncs(trace: Trace, counted: Counted, budget: BudgetResult | None, plac
             count_per_step=float(count[number]) / counted.num_steps,
             blocked_us_per_step=float(blocked_ns[number]) / 1e3 / counted.num_steps,
             cost_us_per_step=float(cost_us[number]) / intervals,
-            share_out_us_per_step=float(true_us[number]) / intervals,
+            cost_without_profiler_us_per_step=float(true_us[number]) / intervals,
             source=places.source(frame=int(calls.frame[longest]), operator=operator, call=longest),
             where=places.where(
                 int(calls.start_ns[example]), int(calls.end_ns[example]), thread=int(calls.thread[example])

@@ -85,6 +85,8 @@ def _beside(before: SeriesPoint, since: SeriesPoint) -> str:
     also = []
     if before.torch != since.torch:
         also.append(f"torch {before.torch} → {since.torch}")
+    if before.version != since.version:
+        also.append(f"reportgen {before.version} → {since.version}")
     if before.commit != since.commit:
         also.append(f"commit {wording.short(before.commit)} → {wording.short(since.commit)}")
     return f" ({', '.join(also)})" if also else ""
@@ -102,8 +104,9 @@ def _judge_findings(history: History, night_id: int, key: str, report: Report, c
     )
     titles = {row.fingerprint: row.title for row in report.findings if row.severity != "info" and row.case == case.name}
     shown = history.faults(key, gone)
+    newer = _newer_version(history, [number for number, _ in nights])
     return [
-        *(_of_finding(name, "new", title) for name, title in titles.items() if name in new),
+        *(_came(name, title, newer) for name, title in titles.items() if name in new),
         *(
             _of_finding(name, "gone", shown[name])
             for name in sorted(gone)
@@ -145,5 +148,19 @@ def _is_of_timeline(fingerprint: str) -> bool:
     return _rule_of(fingerprint) in _TIMELINE_RULES
 
 
-def _of_finding(name: str, verdict: Literal["new", "gone"], title: str) -> Judgement:
+def _newer_version(history: History, night_ids: Sequence[int]) -> str | None:
+    """Return "reportgen 0.1.0 → 0.2.0" where the last night was another version's than the one before it."""
+    versions = history.versions(night_ids[-2:])
+    before, now = (versions.get(number) for number in night_ids[-2:]) if len(night_ids) > 1 else (None, None)
+    return f"reportgen {before} → {now}" if before != now else None
+
+
+def _came(name: str, title: str, newer: str | None) -> Judgement:
+    """A finding is new; that a newer reportgen finds what an older one did not look for is no news of the program."""
+    if newer is None:
+        return _of_finding(name, "new", title)
+    return _of_finding(name, "changed", f"finding new with {newer}: {title}")
+
+
+def _of_finding(name: str, verdict: Literal["new", "gone", "changed"], title: str) -> Judgement:
     return Judgement(f"finding:{name}", verdict, None, None, None, None, title)

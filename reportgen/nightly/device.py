@@ -19,8 +19,12 @@ from reportgen.formatting import plural
 
 _POLL_S = 5.0
 _SMI_TIMEOUT_S = 20
-# What nvidia-smi says of a clock that nothing holds back, or that only waits for work.
-_HARMLESS = re.compile(r"0x0*[01]?$")
+# The reasons, as bits, that hold a clock below what the work asks for: power cap, slowdown, heat, power brake. A device
+# that waits for work, or whose clock its owner has set, is not held back.
+_HELD = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+_HEX = re.compile(r"0x[0-9A-Fa-f]+")
+# Older drivers know the second name alone, and newer ones call it deprecated.
+_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 
 
 def lock_name(device: str) -> str:
@@ -103,9 +107,13 @@ def _busy(device: str) -> str | None:
 
 
 def _held_clock(device: str) -> str | None:
-    rows = _ask(device, "--query-gpu=clocks_throttle_reasons.active") if lock_name(device) != "cpu" else []
-    reasons = [row[0].strip() for row in rows if row and not _HARMLESS.match(row[0].strip())]
-    return f"the clock is held back ({reasons[0]})" if reasons else None
+    if lock_name(device) == "cpu":
+        return None
+    answers = (_ask(device, f"--query-gpu={name}") for name in _REASONS)
+    rows = next((rows for rows in answers if rows), [])
+    said = [row[0].strip() for row in rows if row]
+    held = [text for text in said if _HEX.fullmatch(text) and int(text, 16) & _HELD]
+    return f"the clock is held back ({held[0]})" if held else None
 
 
 def _ask(device: str, query: str) -> list[list[str]]:

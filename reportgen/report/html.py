@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
     from reportgen.report.model import Report
 
-_SCRIPTS = ("window.js", "timeline.js", "curve.js", "search.js", "report.js")
+_SCRIPTS = ("window.js", "lanes.js", "timeline.js", "curve.js", "search.js", "report.js")
 
 
 def render_html(report: Report, drawings: Drawings | None = None, steps: Sequence[StepExport] = ()) -> str:

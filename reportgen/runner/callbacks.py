@@ -42,13 +42,17 @@ def trainer_callback(name: str, **options: Any) -> Any:
 
 def lightning_callback(name: str, **options: Any) -> Any:
     """Return a Lightning `Callback` that captures the training: a step is one batch."""
+    from torch.utils.data import DataLoader
+
     callback_class = _lightning_callback_class()
 
     class Capture(callback_class):  # type: ignore[misc, valid-type]
         session: CaptureSession | None = None
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-            asked = {"model": pl_module, **options}
+            # A trainer may have several loaders, of which none is the loop's.
+            loader = trainer.train_dataloader if isinstance(trainer.train_dataloader, DataLoader) else None
+            asked = {"model": pl_module, "loader": loader, **options}
             self.session = capture(name, **asked).__enter__()
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, *given: Any, **named: Any) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.utils.data import DataLoader
 
 from reportgen.errors import UsageError
 from reportgen.runner.capture import CaptureSession, capture
@@ -42,6 +43,7 @@ class ScriptSteps:
         self._session: CaptureSession | None = None
         self._optimizer: Any = None
         self._model: torch.nn.Module | None = None
+        self._loader: DataLoader[Any] | None = None
         self._num_forwards = 0
         self._hooks = ExitStack()
         self._looking = ExitStack()
@@ -49,6 +51,7 @@ class ScriptSteps:
     def __enter__(self) -> ScriptSteps:
         self._hooks.callback(register_optimizer_step_post_hook(self._after_update).remove)
         self._looking.callback(register_module_forward_pre_hook(self._before_forward).remove)
+        self._follow_loaders()
         return self
 
     def __exit__(
@@ -59,6 +62,17 @@ class ScriptSteps:
         if self._session is not None:
             self._session.__exit__(kind, error, trace)
         return False
+
+    def _follow_loaders(self) -> None:
+        """Remember the loader that was last asked for batches: when the capture opens, it is the loop's."""
+        begin = DataLoader.__iter__
+
+        def noting(loader: DataLoader[Any]) -> Any:
+            self._loader = loader
+            return begin(loader)
+
+        DataLoader.__iter__ = noting
+        self._hooks.callback(setattr, DataLoader, "__iter__", begin)
 
     def on_call(self) -> None:
         """Count a call of the function that is a step."""
@@ -99,6 +113,7 @@ class ScriptSteps:
             skip=skip,
             device=request.device,
             model=self._model,
+            loader=self._loader,
             report=False,
         )
         self._session.__enter__()

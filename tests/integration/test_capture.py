@@ -33,10 +33,14 @@ def _python(folder, *words):
 
 
 @pytest.mark.parametrize(
-    ("script", "needs"),
-    [("plain_loop.py", ()), ("hf_trainer.py", ("transformers", "accelerate")), ("lightning_module.py", ("lightning",))],
+    ("script", "needs", "said"),
+    [
+        ("plain_loop.py", (), {"loader"}),
+        ("hf_trainer.py", ("transformers", "accelerate"), {"loader", "lengths", "padding"}),
+        ("lightning_module.py", ("lightning",), {"loader"}),
+    ],
 )
-def test_a_training_script_is_captured_with_two_added_lines(tmp_path, script, needs):
+def test_a_training_script_is_captured_with_two_added_lines(tmp_path, script, needs, said):
     for package in needs:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
@@ -49,6 +53,8 @@ def test_a_training_script_is_captured_with_two_added_lines(tmp_path, script, ne
     (case,) = report.cases
     assert (case.phase, case.outcome, case.timing.basis) == ("train", "done", "unprofiled")
     assert not [record for record in report.rules if record.outcome == "failed"]
+    assert case.provenance.keys() == said
+    assert case.provenance["loader"].startswith("in the loop's own process")
 
 
 def test_two_ranks_leave_two_recordings_and_one_report(tmp_path):
@@ -86,7 +92,8 @@ def test_exec_profiles_a_script_unchanged(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "the script's own last line" in done.stdout
     assert done.stdout.splitlines()[-1].endswith("report.json")
-    assert read_report(tmp_path).cases[0].phase == "train"
+    (case,) = read_report(tmp_path).cases
+    assert (case.phase, case.provenance) == ("train", {"loader": "in the loop's own process"})
 
 
 def test_exec_of_a_script_without_steps_says_what_to_do(tmp_path):
@@ -99,3 +106,10 @@ def test_exec_of_a_script_without_steps_says_what_to_do(tmp_path):
     assert done.stderr.splitlines()[-1] == (
         "reportgen: no step of nothing.py was seen: name the function that is one with --step-of FUNCTION"
     )
+
+
+def test_a_step_outside_the_window_costs_under_two_microseconds(tmp_path):
+    # 100 000 steps before the window and as many after it; where nothing else runs it is a tenth of that.
+    done = [_python(tmp_path, str(ROOT / "benchmarks" / "capture.py")) for _ in range(2)]
+
+    assert 0 in {one.returncode for one in done}, done[-1].stdout + done[-1].stderr

@@ -55,8 +55,8 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
 class Sync(msgspec.Struct, frozen=True, kw_only=True):
     """A wait for the device that the program asked for; `cost` is the whole: drain and refill.
 
-    `share_out_us_per_step` is the cost with the profiler's share taken out, as the budget's part sync has it; the two
-    are one where the step was timed without the profiler.
+    `cost_without_profiler_us_per_step` is the cost with the profiler's share taken out, as the budget's part sync has
+    it; the two are one where the step was timed without the profiler.
     """
 
     call: str
@@ -66,4 +66,10 @@ class Sync(msgspec.Struct, frozen=True, kw_only=True):
     cost_us_per_step: float
     source: Source | None
     where: Where | None
-    share_out_us_per_step: float | None = None
+    cost_without_profiler_us_per_step: float | None = None
+
+    @property
+    def best_cost_us(self) -> float:
+        """The cost as well as it is known: without the profiler's share where that was told apart."""
+        known = self.cost_without_profiler_us_per_step
+        return self.cost_us_per_step if known is None else known

@@ -70,7 +70,7 @@ class Reader:
         """
         n, r, c, f = schema.nights.c, schema.reports.c, schema.cases.c, schema.figures.c
         query = (
-            sa.select(n.id, n.started_at, f.value, n.commit, r.torch)
+            sa.select(n.id, n.started_at, f.value, n.commit, r.torch, n.version)
             .select_from(schema.nights.join(schema.reports).join(schema.cases).join(schema.figures))
             .where(c.series == key, f.quantity == quantity, c.outcome == "done", _counts(night_id))
             .order_by(n.started_at.desc(), n.id.desc(), r.repeat)
@@ -80,10 +80,10 @@ class Reader:
         with self.transaction() as connection:
             rows = connection.execute(query.limit((MOST_REPEATS + 1) * last if last else None)).all()
         points: dict[int, SeriesPoint] = {}
-        for night_id, started_at, value, commit, torch in rows:
+        for night_id, started_at, value, *circumstances in rows:
             known = points.get(night_id)
             values = (*known.values, value) if known else (value,)
-            points[night_id] = SeriesPoint(night_id, started_at, values, commit, torch)
+            points[night_id] = SeriesPoint(night_id, started_at, values, *circumstances)
         newest = list(points.values())[:last]
         return newest[::-1]
 
@@ -104,6 +104,13 @@ class Reader:
             for night_id, report_id, fingerprint in connection.execute(query):
                 found[night_id][report_id] |= {fingerprint} - {None}
         return [(night_id, list(measured.values())) for night_id, measured in found.items()]
+
+    def versions(self, night_ids: Collection[int]) -> dict[int, str]:
+        """Return with which version of reportgen each of these nights was measured."""
+        n = schema.nights.c
+        with self.transaction() as connection:
+            rows = connection.execute(sa.select(n.id, n.version).where(n.id.in_(night_ids)))
+            return {row.id: row.version for row in rows}
 
     def faults(self, key: str, fingerprints: Collection[str]) -> dict[str, str]:
         """Return the titles, as last seen in a series, of those of `fingerprints` that are faults."""

@@ -69,6 +69,7 @@ class SeriesPoint(NamedTuple):
     values: tuple[float, ...]
     commit: str | None
     torch: str | None
+    version: str | None = None
 
 
 class TrendRow(NamedTuple):

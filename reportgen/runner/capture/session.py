@@ -20,6 +20,7 @@ import torch
 from reportgen.recording import PassName, PassRecord, RecordedTiming, Samples
 from reportgen.runner import schedule
 from reportgen.runner.capture.book import Book, open_book
+from reportgen.runner.capture.lengths import SequenceLengths
 from reportgen.runner.capture.ranks import Rank, own_rank
 from reportgen.runner.capture.reporting import start_report
 from reportgen.runner.capture.window import profile_steps, time_steps
@@ -63,9 +64,10 @@ def capture(
     report is written beside its recording, below `output`, by a process of its own that starts when the block ends.
     An exception in the block is raised unchanged; what was recorded before it is kept.
 
-    `model` lets the modes be seen that are set inside the step (autocast, grad mode); `loader` is described in the
-    report; `tokens` or `samples` per step give the throughput; `provenance` says what of the work is real. Under
-    torchrun each rank records into a folder named after it, and rank 0 makes the report, of itself.
+    `model` lets the modes be seen that are set inside the step (autocast, grad mode), and the lengths of the sequences
+    where it is called with an ``attention_mask``; `loader` is described in the report; `tokens` or `samples` per step
+    give the throughput; `provenance` says what of the work is real. Under torchrun each rank records into a folder
+    named after it, and rank 0 makes the report, of itself.
     """
     words = {**(describe_loader(loader) if loader is not None else {}), **(provenance or {})}
     fields = {"provenance": words, "tokens_per_step": tokens, "samples_per_step": samples}
@@ -150,10 +152,11 @@ class CaptureSession:
     def _run(self) -> Generator[None]:
         for _ in range(self._skip):
             yield
-        with StepFlags(self._model, self._device) as step_flags:
-            yield
-        self._book.update(flags=step_flags.flags)
-        settling = yield from time_steps(clock_of(self._device), SETTLING_STEPS)
+        with SequenceLengths(self._model) as lengths:
+            with StepFlags(self._model, self._device) as step_flags:
+                yield
+            settling = yield from time_steps(clock_of(self._device), SETTLING_STEPS)
+        self._book.update(flags=step_flags.flags, provenance={**lengths.words(), **self._fields["provenance"]})
         step_us = statistics.median(settling)
         yield from self._pass("timing", self._time(step_us))
         yield from self._pass("timeline", self._profile("timeline", schedule.timeline_window(step_us)))

@@ -13,8 +13,14 @@ class Texts(torch.utils.data.Dataset):
         return 64
 
     def __getitem__(self, index):
-        ids = torch.randint(1, 100, (12,), generator=torch.Generator().manual_seed(index))
-        return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": index % 2}
+        ids = torch.randint(1, 100, (8 + index % 5,), generator=torch.Generator().manual_seed(index))
+        return {"input_ids": ids, "labels": index % 2}
+
+
+def collate(texts):
+    ids = torch.nn.utils.rnn.pad_sequence([text["input_ids"] for text in texts], batch_first=True)
+    labels = torch.tensor([text["labels"] for text in texts])
+    return {"input_ids": ids, "attention_mask": (ids != 0).long(), "labels": labels}
 
 
 def main(num_steps, output):
@@ -32,7 +38,11 @@ def main(num_steps, output):
     )
     callback = trainer_callback("trainer", output=output, skip=2, device="cpu")
     trainer = Trainer(
-        model=BertForSequenceClassification(config), args=arguments, train_dataset=Texts(), callbacks=[callback]
+        model=BertForSequenceClassification(config),
+        args=arguments,
+        train_dataset=Texts(),
+        data_collator=collate,
+        callbacks=[callback],
     )
     trainer.train()
 

@@ -5,8 +5,8 @@ import argparse
 import torch
 
 
-def train_step(model, optimizer):
-    loss = model(torch.randn(8, 16)).square().mean()
+def train_step(model, optimizer, batch):
+    loss = model(batch).square().mean()
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
@@ -19,12 +19,13 @@ def main():
     parsed = parser.parse_args()
     model = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
     optimizer = torch.optim.AdamW(model.parameters())
-    for _ in range(parsed.steps):
+    loader = torch.utils.data.DataLoader(torch.randn(8 * parsed.steps, 16), batch_size=8)
+    for batch in loader:
         if parsed.infer:
             with torch.inference_mode():
-                model(torch.randn(8, 16))
+                model(batch)
         else:
-            train_step(model, optimizer)
+            train_step(model, optimizer, batch)
     print("the script's own last line")
 
 

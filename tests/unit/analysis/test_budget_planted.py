@@ -149,7 +149,7 @@ def test_gaps_sum_to_the_step_without_its_work(name: str) -> None:
 def test_the_waits_for_the_device_add_up_to_the_part_sync_once_the_profilers_share_is_out() -> None:
     case = analyzed("sync_item")
 
-    told = [sync.share_out_us_per_step or 0.0 for sync in case.syncs.items]
+    told = [sync.cost_without_profiler_us_per_step or 0.0 for sync in case.syncs.items]
     assert sum(told) == pytest.approx(parts_us(case)["sync"], rel=0.01)
     # Recording made most of what the trace shows.
     assert sum(told) < sum(sync.cost_us_per_step for sync in case.syncs.items) / 2

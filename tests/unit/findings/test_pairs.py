@@ -101,3 +101,11 @@ def test_the_place_of_each_fault_is_named() -> None:
         source = found(rule)[1].source
         assert source is not None, rule
         assert source.function == function
+
+
+def test_where_a_power_cap_slowed_the_timed_steps_alone_it_is_said() -> None:
+    """Capped and 11 % slower than its profiled steps; one that was not capped; one capped, but no slower."""
+    names = ("needless-copy-fixed", "needless-copy", "allocation-spike-fixed")
+    said = [[notice.code for notice in case_of(name).notices] for name in names]
+
+    assert ["device-held-back" in codes for codes in said] == [True, False, False]

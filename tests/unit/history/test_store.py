@@ -22,7 +22,8 @@ KEY = series_key(night(), night_case())
 
 
 def add_night(store, day, report=None, **fields):
-    number = store.begin_night(f"2026-01-{day:02}T02:00:00Z", host="node7", pid=1, version="0.1.0", **fields)
+    fields = {"version": "0.1.0"} | fields
+    number = store.begin_night(f"2026-01-{day:02}T02:00:00Z", host="node7", pid=1, **fields)
     cases = store.add_report(number, report or night(), folder=f"night-{day}")
     store.end_night(number, f"2026-01-{day:02}T03:00:00Z")
     return number, cases
@@ -233,6 +234,21 @@ def test_a_finding_is_new_after_five_nights_without_it(store):
         add_night(store, day, night(findings=[finding("F1")]))
     number, _ = add_night(store, 6, other)
     assert verdicts(store, number, other)["finding:host-bound/prefill/F2"] == "new"
+
+
+def test_what_a_newer_reportgen_finds_is_no_alarm(store):
+    for day in (1, 2, 3, 4, 5):
+        add_night(store, day)
+    found = night([night_case(mm_us=130.0)], findings=[finding("F1")])
+    number, _ = add_night(store, 6, found, version="0.2.0")
+
+    rows = {row.subject: row for row in judge_case(store, number, found, found.cases[0])}
+
+    told = rows["finding:host-bound/prefill/F1"]
+    assert (told.verdict, told.text.partition(":")[0]) == ("changed", "finding new with reportgen 0.1.0 → 0.2.0")
+    # Figures are judged all the same, and the version is named beside them.
+    assert rows["device_time"].verdict == "worse"
+    assert "(reportgen 0.1.0 → 0.2.0)" in rows["device_time"].text
 
 
 def gone_on(store, presence, last=None):

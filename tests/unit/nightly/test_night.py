@@ -105,19 +105,56 @@ def test_what_looks_worse_after_three_measurements_is_measured_a_fourth_time(nig
     assert nights.run(WORSE, WORSE, WORSE, WORSE, repeats=3).verdict == "worse"
 
 
-def test_a_device_that_is_never_free_costs_the_wait_once(nights, monkeypatch, tmp_path):
-    program = tmp_path / "nvidia-smi"
-    program.write_text("#!/bin/sh\ncase $1 in *apps*) echo 4711, 9 MiB;; *) echo 0x0000000000000000;; esac\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+@pytest.fixture
+def nvidia_smi(tmp_path, monkeypatch):
+    """Put a program in place of nvidia-smi that answers by the query that it is asked."""
+
+    def put(**answers):
+        lines = [f"*{name}*) echo '{answer}';;" for name, answer in answers.items()]
+        program = tmp_path / "nvidia-smi"
+        program.write_text("#!/bin/sh\ncase $1 in " + "\n".join(lines) + "\n*) exit 2;; esac\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    return put
+
+
+def remark_of_last(nights):
+    store = open_store(nights.store)
+    remark = store.nights()[0].remark
+    store.close()
+    return remark and remark.replace("\u00a0", " ")
+
+
+def test_a_device_that_is_never_free_costs_the_wait_once(nights, nvidia_smi):
+    nvidia_smi(apps="4711, 9 MiB", event_reasons="0x0000000000000000")
     slept = []
 
     nights.run(workloads=("gpt2", "bert"), device="cuda:0", sleep=slept.append, wait_s=20.0)
 
     assert slept == [5.0] * 4
-    store = open_store(nights.store)
-    assert store.nights()[0].remark == "1\u00a0other process on the device: 4711  9 MiB"
-    store.close()
+    assert remark_of_last(nights) == "1 other process on the device: 4711  9 MiB"
+
+
+@pytest.mark.parametrize(
+    ("bits", "remark"),
+    [
+        ("0x0000000000000001", None),  # waits for work
+        ("0x0000000000000002", None),  # its owner set the clock
+        ("0x0000000000000004", "the clock is held back (0x0000000000000004)"),  # power cap
+        ("0x0000000000000060", "the clock is held back (0x0000000000000060)"),  # heat
+        ("[N/A]", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["event_reasons", "throttle_reasons"])
+def test_a_clock_that_is_held_back_is_noted_by_either_name_that_drivers_have_for_it(
+    nights, nvidia_smi, name, bits, remark
+):
+    nvidia_smi(**{name: bits})
+
+    nights.run(device="cuda:0")
+
+    assert remark_of_last(nights) == remark
 
 
 def test_a_night_whose_cores_others_had_is_said_and_is_no_part_of_the_level(nights):

@@ -93,6 +93,16 @@ def test_a_page_that_reaches_outside_is_not_rendered() -> None:
         pdf._fetcher().fetch("http://example.org/pixel.png")
 
 
+@pytest.mark.parametrize("above_mm", [0, 150, 225, 240])
+def test_two_columns_with_words_beside_them_go_to_the_next_page_where_they_do_not_fit(above_mm: int) -> None:
+    # WeasyPrint 70 raises where a grid that must not break holds floats of its own and the page ends in it.
+    words = "<dt>roof</dt><dd>what the device can reach at most</dd>" * 12
+    columns = f'<div class="two"><div><dl class="words small">{words}</dl></div><div><p>Limits</p></div></div>'
+    pages = PdfReader(io.BytesIO(pdf.print_markup(f'<div style="height: {above_mm}mm">Above</div>{columns}'))).pages
+
+    assert ["roof" in page.extract_text() for page in pages] == ([True] if above_mm <= 150 else [False, True])
+
+
 def test_the_whole_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out = []
     pages = pdf._pages

@@ -138,3 +138,41 @@ def test_two_sessions_in_one_second_do_not_meet(tmp_path):
     first, second = captured(tmp_path), captured(tmp_path)
     with first, second:
         assert first.recording != second.recording
+
+
+class Padded(torch.nn.Module):  # type: ignore[name-defined]
+    """Means of embedded tokens; takes the mask by name, as models of transformers do."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(10, 4)
+
+    def forward(self, input_ids, attention_mask=None):
+        return (self.table(input_ids) * attention_mask[:, :, None]).mean()
+
+
+def test_lengths_and_padding_are_read_off_the_masks_of_the_settling_steps(tmp_path):
+    model = Padded()
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]])
+    with captured(tmp_path, skip=1, model=model, provenance={"inputs": "two texts"}) as session:
+        for _ in range(12):
+            model(torch.ones(2, 4, dtype=torch.long), attention_mask=mask).backward()
+            session.step()
+
+    (case,) = Recording.open(session.recording).manifest.cases
+    # The step after the skipped one and four that settle: five batches of two, six of eight positions are tokens.
+    assert case.provenance == {
+        "inputs": "two texts",
+        "lengths": "2 to 4 tokens, median 3 of 10 sequences",
+        "padding": "25.0\N{NO-BREAK SPACE}% of the computed positions",
+    }
+
+
+def test_a_mask_of_who_attends_to_whom_says_nothing_of_lengths(tmp_path):
+    model = Padded()
+    with captured(tmp_path, skip=0, model=model) as session:
+        for _ in range(8):
+            model(torch.ones(2, 4, dtype=torch.long), attention_mask=torch.ones(2, 4))  # of floating point: weights
+            session.step()
+
+    assert Recording.open(session.recording).manifest.cases[0].provenance == {}
