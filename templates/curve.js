@@ -8,7 +8,7 @@ class Curve extends Panel {
     super(host, {
       name, label, whole, least: Math.min(whole / 400, 2000), wholeWords: "Whole step",
       help: TOUCHED ? "Drag to move, pinch to zoom, tap to read a moment."
-        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter finds the peak, 0 shows all.",
+        : "Drag to move. Click, then scroll or press + and −, to zoom; arrow keys walk, Enter: the peak, 0: all.",
       plot: (width) => ({ left: CURVE_LEFT, width: width - CURVE_LEFT - 2 }),
       height: () => CURVE_HEIGHT,
       draw: (context, width, height) => this.drawAll(context, width, height),

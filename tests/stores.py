@@ -31,7 +31,7 @@ def postgres() -> Iterator[str]:
         command = [*as_user, str(programs / "postgres"), "-D", str(folder / "data"), *options]
         server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
     try:
-        _wait_for(folder / ".s.PGSQL.5432", server)
+        _wait_for(folder, server)
         yield f"postgresql://test@/postgres?host={folder}"
     finally:
         server.terminate()
@@ -63,9 +63,17 @@ def _unprivileged(folder: Path) -> list[str]:
     return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
 
 
-def _wait_for(socket: Path, server: subprocess.Popen[bytes]) -> None:
+def _wait_for(folder: Path, server: subprocess.Popen[bytes]) -> None:
+    """Wait until the server in `folder` lets somebody in: its socket is there while it still starts."""
+    import psycopg
+
     deadline = time.monotonic() + 60
-    while not socket.exists():
-        if server.poll() is not None or time.monotonic() > deadline:
-            pytest.skip(f"postgres does not start here: {(socket.parent / 'log').read_text()[-200:]}")
-        time.sleep(0.1)
+    while True:
+        try:
+            psycopg.connect(host=str(folder), user="test", dbname="postgres").close()
+        except psycopg.OperationalError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                pytest.skip(f"postgres does not start here: {(folder / 'log').read_text()[-200:]}")
+            time.sleep(0.1)
+        else:
+            return

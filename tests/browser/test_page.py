@@ -158,7 +158,9 @@ def test_without_javascript_all_of_it_is_there(opened, small: Path, long: Path) 
     assert all(pictures.nth(number).is_visible() for number in range(pictures.count()))
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 1100), ("light", 390)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("dark", 1100), ("light", 390), pytest.param("light", 1100, marks=pytest.mark.full)]
+)
 @pytest.mark.parametrize("which", ["small", pytest.param("gpt2", marks=pytest.mark.full)])
 def test_axe_finds_nothing_serious(opened, request, which: str, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

@@ -67,3 +67,9 @@ class Sync(msgspec.Struct, frozen=True, kw_only=True):
     source: Source | None
     where: Where | None
     cost_without_profiler_us_per_step: float | None = None
+
+    @property
+    def best_cost_us(self) -> float:
+        """The cost as well as it is known: without the profiler's share where that was told apart."""
+        known = self.cost_without_profiler_us_per_step
+        return self.cost_us_per_step if known is None else known

@@ -44,14 +44,6 @@ def judge(context: Context) -> Verdict:
     return passed(f"the dearest synchronization costs {fmt.share(worst.value)} of the step", worst)
 
 
-def _cost_us(sync: Sync) -> float:
-    return (
-        sync.cost_us_per_step
-        if sync.cost_without_profiler_us_per_step is None
-        else sync.cost_without_profiler_us_per_step
-    )
-
-
 def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
     """Group by the function that one edit would change, else by the call."""
     groups: dict[str, list[Sync]] = {}
@@ -62,8 +54,8 @@ def _by_place(syncs: tuple[Sync, ...]) -> list[list[Sync]]:
 
 def _draft(context: Context, group: list[Sync], recorded_us: float, step_us: float) -> Draft:
     case = context.case
-    dearest = max(group, key=_cost_us)
-    cost_us = sum(map(_cost_us, group))
+    dearest = max(group, key=lambda sync: sync.best_cost_us)
+    cost_us = sum(sync.best_cost_us for sync in group)
     count = sum(sync.count_per_step for sync in group)
     blocked_us = sum(sync.blocked_us_per_step for sync in group)
     busy_us = case.busy_us or 0.0

@@ -6,8 +6,8 @@ import dataclasses
 import functools
 import math
 import re
+from html import escape
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from reportgen.report.charts.model import FAMILY
 from reportgen.report.charts.palette import MEANINGS
@@ -154,7 +154,7 @@ def _written(text: Text) -> str:
         font_weight="bold" if text.bold else None,
         transform=text.turn,
     )
-    return f'<text x="{cut(text.left)}" y="{cut(text.baseline)}"{style}>{escape(text.text)}</text>'
+    return f'<text x="{cut(text.left)}" y="{cut(text.baseline)}"{style}>{escape(text.text, quote=False)}</text>'
 
 
 def _outlined(texts: Sequence[Text]) -> list[str]:

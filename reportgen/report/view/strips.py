@@ -21,10 +21,10 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.anchors import Anchors
 
-# All steps of a page together: so many slices are 400 kB, and a quarter of a step's share is kept for each kind.
+# All steps of a page together: so many slices are 400 kB.
 MOST_SLICES = 16_000
-# Characters that the names of a step may take: the more names, the shorter each is cut.
-MOST_TEXT = 60_000
+# Characters that the names of all steps may take: the more names, the shorter each is cut.
+MOST_TEXT = 120_000
 _NAME_LIMIT, _LEAST_NAME = 160, 12
 MOST_STEPS, MOST_THREADS, MOST_STREAMS = 12, 4, 8
 _NANOSECONDS = 1000
@@ -52,6 +52,7 @@ def view_strips(
 ) -> tuple[Strip, ...]:
     """Return a strip for each case that has a chart or a step, in the order of the cases."""
     by_case = {step.case: step for step in steps[:MOST_STEPS]}
+    most_of_a_kind = _fair_share([number for step in by_case.values() for number in _sizes(_busiest(step)).values()])
     strips = []
     for number, case in enumerate(report.cases):
         chart, export = charts.get(cases.label(case)), by_case.get(case.name)
@@ -59,17 +60,32 @@ def view_strips(
             continue
         strip = Strip(id=f"timeline-{number + 1}", case=cases.label(case), chart=chart)
         if export is not None:
-            strip = _with_data(strip, export, anchors[number], MOST_SLICES // len(by_case))
+            strip = _with_data(strip, export, anchors[number], most_of_a_kind, MOST_TEXT // len(by_case))
         strips.append(strip)
     return tuple(strips)
 
 
-def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_slices: int) -> Strip:
-    tracks, num_left_out = _longest(export, most_slices // 4)
+def _fair_share(sizes: Sequence[int]) -> int:
+    """Return how many slices of each kind of each step have room, where those with fewer leave theirs to the others."""
+    room = MOST_SLICES
+    for number, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - number)
+        if size > share:
+            return share
+        room -= size
+    return MOST_SLICES
+
+
+def _sizes(tracks: Sequence[Track]) -> collections.Counter[str]:
+    return collections.Counter(_kind(piece) for track in tracks for piece in track.slices)
+
+
+def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_of_a_kind: int, most_text: int) -> Strip:
+    tracks, num_left_out = _longest(export, most_of_a_kind)
     asked_for: SliceKind = "activity" if any(track.group == "device" for track in tracks) else "operator"
     writer = _Writer(anchors, asked_for)
     lanes = [lane for track in tracks for lane in writer.lanes(track)]
-    limit = max(_LEAST_NAME, min(_NAME_LIMIT, MOST_TEXT // max(len(writer.names.values), 1)))
+    limit = max(_LEAST_NAME, min(_NAME_LIMIT, most_text // max(len(writer.names.values), 1)))
     data = {
         "case": strip.case,
         "step": export.step,

@@ -116,10 +116,10 @@ def syncs_table(report: Report, medium: Medium, links: Links) -> Table | None:
     pairs = [(case, sync) for case in report.cases for sync in case.syncs.items]
     if not pairs:
         return None
-    pairs.sort(key=lambda pair: (-cost_of(pair[1]), -pair[1].cost_us_per_step))
+    pairs.sort(key=lambda pair: (-pair[1].best_cost_us, -pair[1].cost_us_per_step))
     shown = pairs[: medium.small_rows]
     blocked = tables.times([sync.blocked_us_per_step for _, sync in shown], unit="µs")
-    cost = tables.times([cost_of(sync) for _, sync in shown], unit="µs")
+    cost = tables.times([sync.best_cost_us for _, sync in shown], unit="µs")
     recorded = tables.times([sync.cost_us_per_step for _, sync in shown], unit="µs")
     profiled = any(cases.is_profiled(case) for case in report.cases)
     several = len(report.cases) > 1
@@ -146,15 +146,6 @@ def syncs_table(report: Report, medium: Medium, links: Links) -> Table | None:
         f"{', the profiler’s share out; recorded: the same with it' if profiled else ''}."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=not medium.is_print)
-
-
-def cost_of(sync: Sync) -> float:
-    """Return what the device loses by a synchronization, µs a step, with the profiler's share out."""
-    return (
-        sync.cost_us_per_step
-        if sync.cost_without_profiler_us_per_step is None
-        else sync.cost_without_profiler_us_per_step
-    )
 
 
 def _sync_cells(sync: Sync, medium: Medium, link: Link | None) -> tuple[Cell, ...]:
