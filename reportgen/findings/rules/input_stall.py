@@ -77,7 +77,7 @@ def _advice(case: CaseAnalysis) -> tuple[str, str]:
     """Return why the loop waits and what to do, by which of the loader's iterators was recorded."""
     if any(_OF_WORKERS in region.name for region in case.regions.items):
         return (
-            "The loader's worker processes make batches more slowly than the loop takes them: none is ready when asked.",
+            "The loader's worker processes make batches more slowly than the loop takes them: none lies ready.",
             "Raise `num_workers` until this part is gone, as far as there are cores for them; beyond that make a batch "
             "with less work, or ahead of the training.",
         )
