@@ -155,15 +155,20 @@ def _bar(case: CaseAnalysis, width: int, room: int) -> list[str]:
     waits = sorted((row for row in case.budget.parts if row.name not in WORK_PARTS), key=lambda row: -row.us_per_step)
     bar = f"  {_pad(name, room)}  [{'#' * full}{':' * (length - full)}]  step {fmt.step_time(step_us)}"
     text = f"# works {fmt.number(work_us / size)}"
-    if told := _waits(waits, step_us, size):
+    if told := _waits(case, waits, step_us):
         text += f"   : waits {fmt.number((step_us - work_us) / size)} = {told}"
     indent = " " * (room + 5)
     return [bar, *_wrap(text, width, indent, most=2)]
 
 
-def _waits(waits: Sequence[BudgetRow], step_us: float, size: float) -> str:
+def _waits(case: CaseAnalysis, waits: Sequence[BudgetRow], step_us: float) -> str:
+    """Name the waits with the figures of the budget's table, which are rounded so that they sum to the step."""
+    unit, _ = fmt.step_unit(step_us)
+    rows = [row for row in case.budget.parts if row.us_per_step > 0] if case.budget else []
+    cells = fmt.time_column([row.us_per_step for row in rows], step_us, unit=unit).cells
+    figures = dict(zip((row.name for row in rows), cells, strict=True))
     return ", ".join(
-        f"{wording.part_label(row.name)} {fmt.number(row.us_per_step / size)}".replace(" ", _NO_BREAK)
+        f"{wording.part_label(row.name)} {figures[row.name]}".replace(" ", _NO_BREAK)
         for row in waits
         if row.us_per_step >= _SMALLEST_PART * step_us
     )
@@ -177,9 +182,15 @@ def _findings(report: Report, width: int) -> list[str]:
         case = f"{_pad(fmt.shorten(cases.label(finding.case), _NAME), room)}  " if len(report.cases) > 1 else ""
         lead = f"  {row.id:<3} {row.severity_word.upper():<6}  {case}"
         lines += _wrap(row.title, width, " " * len(lead), first=lead, most=1)
-        gain = "" if row.after == fmt.NOT_EVALUATED else f"   {row.before} -> {row.after} {top.unit}  {row.method}"
+        gain = (
+            ""
+            if row.after == fmt.NOT_EVALUATED
+            else f"   {row.before} -> {row.after} {top.unit}  {row.method_in_short}"
+        )
         left = width - columns_of(lead) - columns_of(plain(gain))
-        lines.append(" " * columns_of(lead) + _pad(_cut(plain(clip(finding.action, left)), left), left) + plain(gain))
+        lines.append(
+            " " * columns_of(lead) + _pad(_cut(plain(clip(finding.action, left - 2)), left), left) + plain(gain)
+        )
     if not lines:
         lines = _wrap(rules_sentence(report), width, "  ")
     if top.more:

@@ -45,10 +45,17 @@ class ToldGain:
         """Return the two steps alone, "1.51 → 1.16 ms", where what they are of stands beside them."""
         return fmt.change(self.before_us, self.after_us)
 
+    @property
+    def how_in_short(self) -> str:
+        """Return how the gain is known and of which step it is, without its bounds."""
+        if self.given:
+            return f"{self.method}, {self.given if self.given.startswith('after') else f'of the {self.given}'}"
+        return self.method
+
     def how(self, unit: str) -> str:
         """Return how the gain is known, for a column beside the two steps, whose heads name their `unit`."""
         if self.given:
-            return f"{self.method}, {self.given if self.given.startswith('after') else f'of the {self.given}'}"
+            return self.how_in_short
         bounds = self.bounds.removesuffix(f"{fmt.NBSP}{unit}")
         return f"{self.method}, {bounds.replace(' ', fmt.NBSP)}" if bounds else self.method
 

@@ -32,6 +32,8 @@ class TopRow:
     after: str
     after_pad: str
     method: str
+    # The same where there is no room for bounds.
+    method_in_short: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,7 @@ def view_top(report: Report, medium: Medium) -> Top:
             after=after_texts[index],
             after_pad=pads[1][index],
             method=method_words(report, finding, unit),
+            method_in_short=gain.how_in_short if (gain := told[index]) else method_words(report, finding, unit),
         )
         for index, finding in enumerate(shown)
     )

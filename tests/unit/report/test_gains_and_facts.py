@@ -8,9 +8,11 @@ import msgspec
 
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
 from reportgen.report.model import Report
+from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
 from reportgen.report.view.anchors import find_anchors
+from reportgen.report.view.budget import budget_table
 from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.gains import gain_text, method_words, told_gain
@@ -18,7 +20,7 @@ from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN
 from reportgen.report.view.top import view_top
 from tests import report_builder as build
-from tests.case_builder import host_bound_case
+from tests.case_builder import budget, host_bound_case
 
 NBSP = "\u00a0"
 PREFILL, DECODE = host_bound_case(), host_bound_case(name="decode")
@@ -147,3 +149,19 @@ def test_a_fault_of_memory_alone_promises_nothing_in_time() -> None:
 
     assert view_top(report, SCREEN).rows[0].method == "in memory"
     assert view_top(report, SCREEN).rows[0].after == "not evaluated"
+
+
+def test_a_terminal_tells_waits_with_the_tables_figures_and_gains_without_their_bounds() -> None:
+    # 0.1049 and 0.1949 and 0.2502 and 0.4500 sum to 1.0000: the table rounds one of the lesser two up.
+    case = host_bound_case(budget=budget(1000.0, compute=250.2, launch=450.0, launch_call=194.9, turnaround=104.9))
+    gain = msgspec.structs.replace(
+        build.gain(1000.0, 800.0, "replay"), at_least_us_per_step=100.0, at_most_us_per_step=300.0
+    )
+    report = build.report([case], [build.finding(gain=gain)])
+    shown = render_terminal(report)
+
+    table = budget_table(report)
+    assert table is not None
+    cells = {row.cells[0].text: row.cells[1].text for row in table.rows}
+    assert f"launch {cells['launch']}, launch call {cells['launch call']}, turnaround {cells['turnaround']}" in shown
+    assert "1.00 -> 0.80 ms  replayed\n" in shown
