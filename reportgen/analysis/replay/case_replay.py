@@ -118,7 +118,7 @@ def _edits_of(change: Change, targets: Targets) -> tuple[Edit, ...]:
     """Return the edits that make a change; none where the trace holds nothing of it."""
     match change.kind:
         case "launch-as-graph":
-            start, end = targets.other_host_spans()
+            start, end = targets.host_spans_beside_launches()
             return (LaunchAsGraph(start_ns=start, end_ns=end),)
         case "remove-syncs":
             rows = targets.syncs(change.place)

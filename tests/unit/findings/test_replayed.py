@@ -53,6 +53,15 @@ def synchronized_step(at: int, c: int) -> list[Json]:
     ]  # fmt: skip
 
 
+def building_step(at: int, c: int) -> list[Json]:
+    """A kernel of 50, then 600 in which the driver loads a module while the device idles, then a kernel of 150."""
+    return [
+        *product(at + 20, c, at + 50, 50, "aten::mm"),
+        span("cuda_driver", "cuModuleLoadData", at + 150, 600),
+        *product(at + 800, c + 1, at + 830, 150, "aten::bmm"),
+    ]
+
+
 def device_bound_steps() -> list[Json]:
     """Steps whose host is done in 100 and whose device works 600 on one product and 400 on another."""
     made: list[Json] = []
@@ -204,6 +213,19 @@ def test_one_launch_for_the_step_is_a_bound_where_compiling_is_what_is_advised(t
     assert (hoped.gain.method, hoped.confidence, hoped.gain.at_least_us_per_step) == ("bound", "low", 0.0)
     assert hoped.gain.step_after_us == sure.gain.step_after_us
     assert "the most that the fix can do" in hoped.evidence[-1].text
+
+
+def test_a_captured_step_builds_nothing_but_its_host_code_stays(tmp_path: Path) -> None:
+    graph = rule_with("graph", Change(kind="launch-as-graph"))
+    (built,) = judged(analyzed(tmp_path, equal_steps(building_step)), graph)
+    (stalled,) = judged(analyzed(tmp_path, equal_steps(stalled_step)), graph)
+
+    assert built.gain is not None
+    assert stalled.gain is not None
+    # Kernels of 50 and 150 and one launch of 20 are left of 1000; a stall of the user's own is in no graph.
+    assert built.gain.step_after_us == pytest.approx(200, abs=40)
+    assert stalled.gain.step_after_us is not None
+    assert stalled.gain.step_after_us > 600
 
 
 def test_a_replay_that_misses_the_step_leaves_the_bound_and_says_so(tmp_path: Path) -> None:
