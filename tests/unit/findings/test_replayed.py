@@ -202,7 +202,9 @@ def test_one_launch_for_the_step_is_a_bound_where_compiling_is_what_is_advised(t
     assert hoped.gain is not None
     assert (sure.gain.method, sure.confidence) == ("replay", "medium")
     assert (hoped.gain.method, hoped.confidence, hoped.gain.at_least_us_per_step) == ("bound", "low", 0.0)
-    assert hoped.gain.step_after_us == sure.gain.step_after_us
+    # At most what the interval reaches to: a bound that the interval passes would be none.
+    assert hoped.gain.step_after_us == 1000.0 - sure.gain.at_most_us_per_step
+    assert sure.gain.at_most_us_per_step > 1000.0 - sure.gain.step_after_us
     assert "the most that the fix can do" in hoped.evidence[-1].text
 
 
@@ -265,6 +267,19 @@ def test_fixes_are_ordered_by_what_they_give_after_one_another(tmp_path: Path) -
 
     (asked,) = order_fixes([case.analysis], findings, {"case": replay_of(case)}, only=("bmm",))
     assert [(fix.edit, round(fix.step_after_us)) for fix in asked.fixes] == [("bmm", 600)]
+
+
+def test_a_bound_comes_after_fixes_that_are_known_however_much_it_gives(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    hoped = rule_with("compile", Change(kind="launch-as-graph", is_limit=True))
+    findings = judged(case, hoped, rule_with("sync", Change(kind="remove-syncs")))
+    (sequence,) = order_fixes([case.analysis], findings, {"case": replay_of(case)})
+
+    # Without the wait a launch and the device's 495 are left; one launch for the step leaves the 495 at best.
+    alone = {finding.rule: finding.gain.step_after_us for finding in findings if finding.gain}
+    assert alone["compile"] == pytest.approx(495)
+    assert alone["sync"] == pytest.approx(501, abs=1)
+    assert [fix.edit for fix in sequence.fixes] == ["sync"]
 
 
 def test_without_a_replay_only_the_best_fix_is_said(tmp_path: Path) -> None:
