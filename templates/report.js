@@ -124,13 +124,19 @@ function explore(host) {
   host.hidden = false;
   let panel = host.tagName === "DETAILS" ? null : build();
   host.addEventListener("toggle", () => { panel = panel || build(); });
-  return { host, get panel() { panel = panel || build(); return panel; }, get made() { return panel; } };
+  return { host, get panel() { panel = panel || build(); return panel; } };
 }
 
+// A link into a timeline has it show what the link names; any other finds what is folded away.
 function follow(event, explored) {
-  const link = event.target.closest("a.show");
-  const target = link && explored.find(({ host }) => `#${host.id}` === link.hash);
-  if (!target || event.ctrlKey || event.metaKey || event.shiftKey) { return; }
+  const link = event.target.closest('a[href^="#"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) { return; }
+  const target = link.classList.contains("show") && explored.find(({ host }) => `#${host.id}` === link.hash);
+  if (!target) {
+    const there = document.getElementById(link.hash.slice(1));
+    if (there) { reveal(there); }
+    return;
+  }
   event.preventDefault();
   const { from, to, row, label } = link.dataset;
   target.host.open = true;
@@ -146,7 +152,7 @@ function reachable() {
   });
 }
 
-// A link to a row that is folded away finds it.
+// An address with the name of a row that is folded away finds it.
 function arrive() {
   const target = document.getElementById(location.hash.slice(1));
   if (target) { reveal(target); target.scrollIntoView({ block: target.tagName === "TR" ? "center" : "start" }); }
@@ -160,5 +166,5 @@ document.addEventListener("click", (event) => follow(event, explored));
 new ResizeObserver(reachable).observe(document.getElementById("main"));
 window.addEventListener("hashchange", arrive);
 arrive();
-const timelines = () => explored.map(({ made }) => made).filter((panel) => panel instanceof Timeline);
+const timelines = () => explored.filter(({ host }) => host.dataset.explore === "timeline").map(({ panel }) => panel);
 new Search(document.getElementById("search"), reveal, timelines);

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from reportgen.trace.columns import Bool, Int32, Int64, Trace
 
 _COPY = re.compile(r"^aten::copy_?$")
+# What torch.distributed names on the threads that communicate, in which no operator is open: "gloo:all_reduce".
+_COLLECTIVE = re.compile(r"^(gloo|mpi|ucc|[nrxh]ccl):")
 
 
 def host_work(trace: Trace, covered: Covered) -> Work:
     """Return when an operator was open on any thread: compute, or communication or copies by the operator.
 
-    On one thread the inner operator says what it is; where threads differ, compute is named before communication,
-    communication before copies.
+    A collective that runs on a thread of its backend's own is communication too. On one thread the inner operator says
+    what it is; where threads differ, compute is named before communication, communication before copies.
     """
     operators = trace.operators
     is_copy = match_names(_COPY, trace.names, operators.name)
@@ -42,6 +44,9 @@ def host_work(trace: Trace, covered: Covered) -> Work:
         copies.append(copy)
         communications.append(communication)
         computes.append(subtract(subtract(_open(trace, here), copy), communication))
+    annotations = trace.annotations
+    collective = match_names(_COLLECTIVE, trace.names, annotations.name)
+    communications.append(union(annotations.start_ns[collective], annotations.end_ns[collective]))
     layers = (("copy", copies), ("communication", communications), ("compute", computes))
     return layer_work([(PART_CODE[part], _together(spans)) for part, spans in layers], covered)  # type: ignore[index]
 

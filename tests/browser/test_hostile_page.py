@@ -76,7 +76,13 @@ def test_no_name_runs_or_breaks_the_layout(opened, tmp_path: Path, name: str) ->
     # The fixture fails on requests, errors and anything on the console.
     page = opened(path, width=1100)
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
+    assert not page.locator("#timeline-1 canvas").is_visible()
     page.locator("#F1 a.show").click()
     page.locator("details[data-explore=curve] summary").click()
     page.locator("#timeline-1 canvas").focus()

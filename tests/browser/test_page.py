@@ -122,6 +122,13 @@ def test_a_link_to_a_folded_row_brings_it_back(opened, long: Path) -> None:
     box = page.locator("#operator-1-30").bounding_box()
     assert 50 < box["y"] < 900
 
+    # Once more by a link with the address that the page has already, after the row was folded away.
+    page.locator("#operators").get_by_role("button", name="Show 12 rows").click()
+    assert not page.locator("#operator-1-30").is_visible()
+    page.evaluate("document.querySelector('#h-operators').innerHTML += ' <a href=\"#operator-1-30\">last</a>'")
+    page.locator("#h-operators a").click()
+    assert page.locator("#operator-1-30").is_visible()
+
 
 @pytest.mark.parametrize(("scheme", "papers"), [("dark", (20, 255)), ("light", (255, 20))])
 def test_the_theme_follows_the_reader_and_can_be_changed(opened, small: Path, scheme: str, papers) -> None:

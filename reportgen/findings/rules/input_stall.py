@@ -26,6 +26,8 @@ LEAST_US = Threshold(
     unit="us",
     reason="a batch that a worker has ready must still be taken from its queue, which takes the loop 0.2 to 1 ms",
 )
+# What torch calls the iterator of a loader with worker processes; without them it is another.
+_OF_WORKERS = "_MultiProcessingDataLoaderIter"
 
 
 def judge(context: Context) -> Verdict:
@@ -71,12 +73,29 @@ def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
     return max(0.0, cost_us - max(0.0, added_us - shown_us))
 
 
+def _advice(case: CaseAnalysis) -> tuple[str, str]:
+    """Return why the loop waits and what to do, by which of the loader's iterators was recorded."""
+    if any(_OF_WORKERS in region.name for region in case.regions.items):
+        return (
+            "The loader's worker processes make batches more slowly than the loop takes them: none lies ready.",
+            "Raise `num_workers` until this part is gone, as far as there are cores for them; beyond that make a batch "
+            "with less work, or ahead of the training.",
+        )
+    pinned = "" if case.device_kind == "host" else ", pin_memory=True"
+    return (
+        "The batch is made, moved or pinned by the process that also issues the work.",
+        f"Give the loader workers: `DataLoader(..., num_workers=4, persistent_workers=True{pinned})`, "
+        "and raise their number until this part is gone.",
+    )
+
+
 def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
     case = context.case
     places = [place for place in (case.gaps.places if case.gaps else ()) if place.cause == "input"]
     source = places[0].source if places else None
     busy_us = case.busy_us or 0.0
     at = place_of(source)
+    mechanism, action = _advice(case)
     waiting = "the host" if case.device_kind == "host" else "the device"
     return Draft(
         title=f"Waiting for data takes {fmt.duration_of(cost_us, step_us)} of {fmt.shorten(case.name, 16)}",
@@ -88,9 +107,8 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
                 unit="us",
             ),
         ),
-        mechanism="The batch is made, moved or pinned by the process that also issues the work.",
-        action="Give the loader workers: `DataLoader(..., num_workers=4, persistent_workers=True, pin_memory=True)`, "
-        "and raise their number until this part is gone.",
+        mechanism=mechanism,
+        action=action,
         verify=f"{context.check_command()}: the part input must fall by {fmt.duration(cost_us)}.",
         confidence="low",
         gain=bounded_gain(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reportgen import formatting as fmt
 from reportgen.findings.model import RuleRecord
@@ -161,6 +161,12 @@ def view_appendices(report: Report, medium: Medium) -> Appendices:
     )
 
 
+def _provenance(words: Mapping[str, str]) -> str:
+    """Say what of a case is real: whole, as its author put it, but for what would fill a page."""
+    said = (f"{fmt.legible(name, 24)}: {fmt.legible(text, 160)}" for name, text in words.items())
+    return fmt.shorten("; ".join(said), 800)
+
+
 def _cases(report: Report) -> Table:
     rows = tuple(
         Row(
@@ -176,13 +182,7 @@ def _cases(report: Report) -> Table:
                     )
                     or fmt.NOT_RECORDED
                 ),
-                tables.text(
-                    fmt.shorten(
-                        "; ".join(f"{fmt.legible(k, 24)}: {fmt.legible(v, 60)}" for k, v in case.provenance.items()),
-                        160,
-                    )
-                    or fmt.NOT_RECORDED
-                ),
+                tables.text(_provenance(case.provenance) or fmt.NOT_RECORDED),
             )
         )
         for case in report.cases

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from reportgen.analysis.model import CaseAnalysis, Lane, Timeline
 from reportgen.analysis.timeline import NUM_BINS
-from tests.trace_builder import activity, kernel, launch, op, step
+from tests.trace_builder import activity, kernel, launch, op, span, step
 
 Analyze = Callable[..., CaseAnalysis]
 
@@ -69,6 +71,27 @@ def test_a_lane_stays_small_whatever_the_number_of_events(analyze: Analyze) -> N
 
 def test_without_a_device_the_host_computes(analyze: Analyze) -> None:
     assert {piece.part for piece in lanes(analyze(op("a", 0, 10)))["operators"].segments} == {"compute"}
+
+
+def test_a_collective_on_a_thread_of_its_backend_is_communication_of_the_host(analyze: Analyze) -> None:
+    # 9 us of an operator, and 40 us in which the backend's thread waits for the other ranks, in each step of 100.
+    case = analyze(
+        *(
+            event
+            for at in (0, 100, 200)
+            for event in (
+                step(at, at, 100),
+                op("aten::mm", at + 1, 9),
+                span("user_annotation", "gloo:all_reduce", at + 20, 40, tid=2),
+                span("user_annotation", "my_all_reduce", at + 70, 20, tid=2),  # a name that the program gave
+            )
+        )
+    )
+
+    assert case.budget is not None
+    parts = {part.name: part.us_per_step for part in case.budget.parts if part.us_per_step}
+    assert parts["communication"] == 40
+    assert parts["compute"] == pytest.approx(9, abs=1.6)  # less what recording an operator costs
 
 
 def test_a_trace_without_events_has_no_strip(analyze: Analyze) -> None:

@@ -12,6 +12,7 @@ from reportgen.analysis.model import (
     Cut,
     FirstVisit,
     Gaps,
+    Region,
     Source,
     StepTimes,
     Sync,
@@ -142,6 +143,27 @@ class TestInputStall:
         )
         _, [finding] = judge(case, "input-stall")
         assert [where.start_us for where in finding.where] == [2.0]
+
+    @pytest.mark.parametrize(
+        ("iterator", "action"),
+        [
+            ("_SingleProcessDataLoaderIter", "Give the loader workers"),
+            ("_MultiProcessingDataLoaderIter", "Raise `num_workers`"),
+        ],
+    )
+    def test_asks_for_workers_only_where_the_loader_has_none(self, iterator: str, action: str) -> None:
+        region = Region(
+            name=f"enumerate(DataLoader)#{iterator}.__next__",
+            count_per_step=1.0,
+            host_us_per_step=500.0,
+            device_us_per_step=None,
+            share_of_device=None,
+        )
+        case = host_bound_case(
+            budget=budget(1000.0, compute=200.0, input=500.0, launch=300.0), regions=Cut(items=(region,), total=1)
+        )
+        _, [finding] = judge(case, "input-stall")
+        assert finding.action.startswith(action)
 
     def test_what_a_prefetched_batch_takes_as_well_is_no_stall(self) -> None:
         # 150 of 400 us: a queue between the loop and a worker takes as long.

@@ -97,3 +97,15 @@ def test_the_profiler_adds_nothing_that_can_be_told_within_the_spread() -> None:
     # Page one speaks of the timeline pass, which takes 1500.
     assert plain(said[0]).endswith("The profiler adds 500 µs to the step of prefill; it is in no figure on this page.")
     assert "within the spread of the unprofiled steps, 0.10 to 2.90 ms" in plain(said[1])
+
+
+def test_what_is_real_is_said_whole() -> None:
+    provenance = {
+        "inputs": "one shard of the training set",
+        "lengths": "4 to 512 tokens, median 139.5 of 4096 sequences",
+        "padding": "50.4 % of the computed positions",
+        "loader": "2 worker processes, pinned memory, 2 batches ahead each, workers started anew each epoch",
+    }
+    (row,) = view_appendices(build.report([host_bound_case(provenance=provenance)]), SCREEN).cases.rows
+
+    assert row.cells[3].text == "; ".join(f"{name}: {text}" for name, text in provenance.items())
