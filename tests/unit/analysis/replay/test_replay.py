@@ -102,7 +102,7 @@ def test_a_host_bound_step_takes_what_its_host_takes(read: Read) -> None:
 
 
 def test_a_graph_pauses_between_its_kernels(read: Read) -> None:
-    """Ten kernels of 1, each launched when the one before is over: as one graph nine pauses of 0.45 are between them."""
+    """Ten kernels of 1, each launched when the one before is over: as one graph with nine pauses of 0.45."""
 
     def step_of_ten(at: int, c: int) -> list[Json]:
         launches = [launch(at + 90 * number, 10, c + number) for number in range(10)]
