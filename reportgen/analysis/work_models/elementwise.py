@@ -54,6 +54,17 @@ def arithmetic(call: Call) -> Work:
     return _pointwise(call)
 
 
+def addcmul(call: Call) -> Work:
+    """``addcmul(a, b, c)``: factors alike are counted once, since an optimizer's second moment squares its gradient.
+
+    A trace does not say whether two inputs are one tensor; the least bytes are those of one.
+    """
+    work, factors = _pointwise(call), call.tensors[1:3]
+    if len(factors) < 2 or factors[0] != factors[1] or work.bytes is None:
+        return work
+    return Work(work.flops, work.bytes - (factors[1].bytes or 0.0))
+
+
 def comparison(call: Call) -> Work:
     """Operators whose result is of type bool."""
     return _pointwise(call, "bool")
@@ -99,6 +110,7 @@ _COMPARISONS = (
 MODELS: dict[str, WorkModel] = {
     **{f"aten::{name}{suffix}": arithmetic for name in _ARITHMETIC for suffix in ("", "_")},
     **{f"aten::{name}{suffix}": comparison for name in _COMPARISONS for suffix in ("", "_")},
+    **dict.fromkeys(("aten::addcmul", "aten::addcmul_"), addcmul),
     "aten::where": where,
     "aten::native_dropout": dropout,
 }

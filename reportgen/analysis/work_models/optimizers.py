@@ -50,8 +50,14 @@ def one_or_two_lists(call: Call) -> Work:
 
 
 def three_lists(call: Call) -> Work:
-    """``_foreach_addcdiv`` and ``_foreach_addcmul``."""
+    """``_foreach_addcdiv``."""
     return _foreach(call, 3)
+
+
+def addcmul(call: Call) -> Work:
+    """``_foreach_addcmul``: the two lists of factors may be one, as where a gradient is squared."""
+    work = _foreach(call, 3)
+    return work if work.bytes is None else Work(work.flops, work.bytes * 3 / 4)
 
 
 def _foreach(call: Call, num_lists: int) -> Work:
@@ -64,7 +70,6 @@ def _foreach(call: Call, num_lists: int) -> Work:
 
 _ONE = ["sqrt", "neg", "abs", "exp", "reciprocal", "zero", "sign", "rsqrt"]
 _TWO = ["add", "sub", "mul", "div", "lerp", "pow", "maximum", "minimum", "copy", "clamp_min", "clamp_max"]
-_THREE = ("addcdiv", "addcmul")
 
 MODELS: dict[str, WorkModel] = {
     **dict.fromkeys(("aten::_fused_adam_", "aten::_fused_adamw_"), adam),
@@ -72,5 +77,6 @@ MODELS: dict[str, WorkModel] = {
     "aten::_fused_adagrad_": adagrad,
     **{f"aten::_foreach_{name}{suffix}": one_list for name in _ONE for suffix in ("", "_")},
     **{f"aten::_foreach_{name}{suffix}": one_or_two_lists for name in _TWO for suffix in ("", "_")},
-    **{f"aten::_foreach_{name}{suffix}": three_lists for name in _THREE for suffix in ("", "_")},
+    **dict.fromkeys(("aten::_foreach_addcdiv", "aten::_foreach_addcdiv_"), three_lists),
+    **dict.fromkeys(("aten::_foreach_addcmul", "aten::_foreach_addcmul_"), addcmul),
 }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
+from reportgen.analysis.roofline import OVER_COPY
 from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.operator_table import FILE_NAME
@@ -107,7 +108,7 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
         columns=_columns(case, roofs=roofs),
         rows=tuple(rows),
         sortable=not medium.is_print,
-        note=_note(shown, num_rest, medium, roofs=roofs),
+        note=_note(case, shown, num_rest, medium, roofs=roofs),
     )
 
 
@@ -172,8 +173,6 @@ def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
     elif call_us and item.bytes:
         rate = fmt.byte_rate(item.bytes / call_us * 1e6)
     roof = fmt.share(item.roof_share, 0) if item.roof_share is not None else fmt.NOT_EVALUATED
-    if item.roof_share is not None and item.roof_share > 1:
-        roof = "L2"
     bound = tables.text(item.bound or fmt.NOT_EVALUATED)
     return (tables.text(rate), dataclasses.replace(tables.text(roof), sort=item.roof_share), bound)
 
@@ -184,17 +183,22 @@ def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     return f"the {which} with the most {what}, n = {recorded_steps(case)}."
 
 
-def _note(shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
+def _note(case: CaseAnalysis, shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
     texts = []
+    num_listed, num_all = len(case.operators.items), case.operators.total
     if roofs:
         texts.append(
             "Roof: the time at the device’s ceilings over the time taken. Latency: under 10 µs a call and under "
             f"25{fmt.NBSP}% of the roof."
         )
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
-        texts.append("L2: faster than the memory roof, so not all of it came from memory.")
+        texts.append(
+            f"Over 100{fmt.NBSP}%: to {fmt.share(OVER_COPY, 0)} as writing alone is quicker than the copy that gives "
+            "the roof, beyond it from the cache (L2), or by an error in the model of the work."
+        )
     if num_rest > 0 and medium.is_print:
-        texts.append(f"All shapes are in the HTML, in report.json and in {FILE_NAME}; both are attached to this PDF.")
+        listed = f"All {fmt.plural(num_all, 'shape')}" if num_listed == num_all else f"{fmt.count(num_listed)} shapes"
+        texts.append(f"{listed} are in report.json and in {FILE_NAME}, which are attached to this PDF.")
     return " ".join(texts) or None
 
 

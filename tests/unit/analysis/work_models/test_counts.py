@@ -268,6 +268,15 @@ class TestTheRest:
         tail = [scalar("0.1")] * 5 + [scalar("False"), scalar("False"), NO, NO]
         assert work("aten::_fused_adamw_", *lists, *tail, list_type=FLOAT) == Work(16.0 * 20, 7 * 20 * 4.0)
 
+    def test_a_squared_gradient_is_read_once(self) -> None:
+        """``moment.addcmul_(gradient, gradient)``: moment read and written, and what may be one tensor twice."""
+        assert work("aten::addcmul_", floats(6, 10), floats(6, 10), floats(6, 10), scalar("1")).bytes == 3 * 60 * 4.0
+        assert (
+            work("aten::addcmul_", floats(6, 10), floats(6, 10), floats(10), scalar("1")).bytes == (3 * 60 + 10) * 4.0
+        )
+        lists = [listed(10), listed(2, 5)] * 3
+        assert work("aten::_foreach_addcmul_", *lists, scalar("1"), list_type=FLOAT).bytes == 3 * 20 * 4.0
+
     def test_a_list_too_long_to_be_recorded_is_unknown(self) -> None:
         assert work("aten::_fused_adamw_", *[listed()] * 6, list_type=FLOAT) == Work(None, None)
 
