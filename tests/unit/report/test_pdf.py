@@ -9,7 +9,9 @@ from pypdf import PdfReader
 
 from reportgen.report import pdf, templating
 from reportgen.report.model import Report
+from reportgen.report.view.document import refit, view
 from reportgen.report.view.drawings import Drawings, draw
+from reportgen.report.view.medium import page
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 
@@ -127,8 +129,16 @@ def test_a_page_one_that_changes_in_nothing_is_tried_once(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(pdf, "_pages", never_fits)
     report = build.report(findings=[build.finding()])
-    assert pdf._first_that_fits(report, draw(report)) == 4
-    assert len(tried) == len(set(tried))
+    assert pdf._first_that_fits(lambda fit: view(report, Drawings(), page(1, fit)), report) == 4
+    assert len(tried) == len(set(tried)) > 1
+
+
+def test_a_page_one_made_shorter_is_that_of_a_document_made_so() -> None:
+    report = many_cases()
+    drawings = draw(report)
+    whole = view(report, drawings, page(6))
+    for fit in range(5):
+        assert refit(whole, report, drawings, page(6, fit)) == view(report, drawings, page(6, fit))
 
 
 @pytest.mark.parametrize(
