@@ -49,7 +49,9 @@ def with_measured_gain(draft: Draft, case: CaseAnalysis) -> Draft:
     gain = _gain(best, draft.gain)
     if gain is None:
         return dataclasses.replace(draft, evidence=evidence)
-    return dataclasses.replace(draft, evidence=evidence, gain=gain, confidence="high")
+    name = name_of(best.name)
+    verify = f"{draft.verify} {name[:1].upper()}{name[1:]} it came to {fmt.step_time(gain.step_after_us)}."
+    return dataclasses.replace(draft, evidence=evidence, gain=gain, confidence="high", verify=verify)
 
 
 def name_of(alternative: str) -> str:
