@@ -12,6 +12,7 @@ from typing import NoReturn
 from reportgen import __version__
 from reportgen.errors import UsageError, did_you_mean
 from reportgen.recording import ALTERNATIVES, VARIANT_PREFIX
+from reportgen.resources import is_folder
 
 FORMATS = ("html", "pdf", "json")
 DEFAULT_COMMAND = "run"
@@ -73,7 +74,7 @@ def with_command(
     if first.startswith("-"):
         return [DEFAULT_COMMAND, *words]
     path = Path(first)
-    if first.endswith((".json", ".json.gz")) or path.is_dir():
+    if first.endswith((".json", ".json.gz")) or is_folder(path):
         raise UsageError(f"{first} is no workload. Did you mean reportgen analyze {first}?")
     if path.suffix == ".py" or len(path.parts) > 1:
         return [DEFAULT_COMMAND, *words]

@@ -45,13 +45,14 @@ def lines_of(event: Event | StageStarted) -> list[str]:
         case CaseEnded(case=case) if case.outcome != "done":
             return [f"  {_of_end(case)}"]
         case StageStarted():
-            return [event.text]
+            return [legible(event.text)]
     return []
 
 
 def _plain(event: Event | StageStarted) -> None:
-    for line in lines_of(event):
-        print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress is printed
+    with contextlib.suppress(OSError):  # nobody can be told; the work goes on
+        for line in lines_of(event):
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress is printed
 
 
 class _Live:
@@ -70,7 +71,7 @@ class _Live:
             case PassStarted():
                 self._status.update(f"{self._case}: {event.name}")
             case StageStarted():
-                self._status.update(event.text)
+                self._status.update(legible(event.text))
                 return
         for line in lines_of(event):
             self._say(line)

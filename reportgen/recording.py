@@ -23,6 +23,7 @@ from typing import Any, Literal
 import msgspec
 
 from reportgen.errors import InputUnreadable
+from reportgen.resources import is_file
 
 MANIFEST_NAME = "recording.json"
 SCHEMA_VERSION = "1.0"
@@ -265,12 +266,12 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     def trace_path(self, case: RecordedCase, name: Literal["timeline", "detail"]) -> Path | None:
         """Return the trace that pass `name` left for `case`, or None where it left none."""
         path = self.path / case.folder / f"{name}.json.gz"
-        return path if path.is_file() else None
+        return path if is_file(path) else None
 
     def memory_path(self, case: RecordedCase) -> Path | None:
         """Return the allocator's history of `case`, or None where it was not recorded."""
         path = self.path / case.folder / "memory.json.gz"
-        return path if path.is_file() else None
+        return path if is_file(path) else None
 
 
 def _check_manifest(manifest: Manifest, path: Path) -> None:
@@ -285,8 +286,26 @@ def _check_manifest(manifest: Manifest, path: Path) -> None:
             raise InputUnreadable(f"{path}: the folder of case {case.name!r} does not lie in the recording")
 
 
+def encode_json(value: Any) -> bytes:
+    """Return `value` as JSON; half a character, as names of traces and of files may hold, as a question mark."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return value
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest in `folder` in one go, so that a reader never meets half of one."""
     temporary = folder / (MANIFEST_NAME + ".partial")
-    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+    temporary.write_bytes(msgspec.json.format(encode_json(manifest), indent=2))
     temporary.replace(folder / MANIFEST_NAME)

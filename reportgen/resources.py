@@ -1,4 +1,4 @@
-"""Where the templates and the workloads are: inside an installed package, beside it in a checkout."""
+"""What lies where: the templates and the workloads, inside an installed package or beside it, and a user's paths."""
 
 from __future__ import annotations
 
@@ -27,3 +27,27 @@ def font_path(name: str) -> Path:
     if not path.is_file():
         raise ReportgenError(f"the installation is incomplete: no font {path}; install it again")
     return path
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a folder can be seen at `path`; one too long to be a path, or locked away, is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether anything can be seen at `path`; what is too long to be a path, or locked away, is not there."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether a file can be seen at `path`; one too long to be a path, or locked away, is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False

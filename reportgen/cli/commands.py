@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 
 def _list(parsed: argparse.Namespace) -> int:
+    from reportgen.formatting import legible
     from reportgen.workload import list_workloads
 
     outlines = list_workloads(workload_folders())
-    width = max((len(outline.name) for outline in outlines), default=0)
-    for outline in outlines:
+    names = [legible(outline.name) for outline in outlines]
+    width = max(map(len, names), default=0)
+    for name, outline in zip(names, outlines, strict=True):
         cases = ", ".join(case.name for case in outline.cases)
-        say(f"{outline.name:<{width}}  {outline.description}{f' [{cases}]' if cases else ''}")
+        say(f"{name:<{width}}  {legible(outline.description)}{f' [{legible(cases)}]' if cases else ''}")
     return 0
 
 

@@ -14,6 +14,7 @@ from reportgen import __version__, arguments
 from reportgen.cli.commands import COMMANDS
 from reportgen.cli.options import workload_names
 from reportgen.cli.output import complain
+from reportgen.cli.streams import steady_streams
 from reportgen.errors import ReportgenError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; whatever is raised becomes one line on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
+    steady_streams()
     try:
         return _run(words)
     except ReportgenError as error:
@@ -63,7 +65,7 @@ def _write_log(words: Sequence[str]) -> str:
     log = Path(tempfile.gettempdir()) / f"reportgen-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.log"
     content = f"reportgen {__version__}, Python {sys.version}\narguments: {list(words)}\n\n{traceback.format_exc()}"
     try:
-        log.write_text(content, encoding="utf-8")
+        log.write_text(content, encoding="utf-8", errors="backslashreplace")
     except OSError:
         return "run it again with --debug to see where"
     return f"the log is {log}"

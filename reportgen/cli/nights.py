@@ -79,7 +79,7 @@ def nightly(parsed: argparse.Namespace) -> int:
         say("\n".join(lines(summary)))
     for line in failures:
         complain(line)
-    say(summary.index)
+    say(Path(summary.index))
     if parsed.open:
         open_first([Path(summary.index)])
     return FAILED if failures else GATE if summary.gate_failed else 0

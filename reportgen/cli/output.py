@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from reportgen.cli.streams import discard_output
+from reportgen.errors import RunFailed
+from reportgen.formatting import legible, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,17 +17,30 @@ if TYPE_CHECKING:
 
 GATE = 1
 FAILED = 3
+_LONGEST_COMPLAINT = 2000
 
 
 def complain(text: str, error: BaseException | None = None) -> None:
     """Say in one line what is wrong, and in another what an error was told on its way here."""
     for line in (text, *getattr(error, "__notes__", ())):
-        print(f"reportgen: {line}", file=sys.stderr)  # noqa: T201 - the command line prints
+        with contextlib.suppress(OSError):  # where nobody can be told, the exit code still tells
+            print(legible(f"reportgen: {line}", _LONGEST_COMPLAINT), file=sys.stderr)  # noqa: T201 - the command line
 
 
 def say(text: object) -> None:
-    """Print a line on stdout."""
-    print(text)  # noqa: T201 - the command line prints
+    """Print lines on stdout: a path as it is, for programs, any other text without what a terminal would act on.
+
+    Raises `RunFailed` where they cannot be written.
+    """
+    try:
+        print(text if isinstance(text, PurePath) else printable(str(text)), flush=True)  # noqa: T201 - it prints
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise RunFailed(
+            f"the output cannot be written ({error.strerror}): give standard output room, or send it elsewhere"
+        ) from error
 
 
 def columns() -> int:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from reportgen.cli.options import make_wishes, run_options, workload_folders
 from reportgen.cli.output import FAILED, columns, complain, open_first, say
-from reportgen.errors import UsageError
+from reportgen.errors import RunFailed, UsageError
+from reportgen.resources import is_file
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +52,7 @@ def render(parsed: argparse.Namespace) -> int:
     """Write the documents of a recording again."""
     from reportgen.pipeline import render_recording
 
-    if parsed.recording.is_file():
+    if is_file(parsed.recording):
         raise UsageError(f"{parsed.recording} is no recording. Did you mean reportgen analyze {parsed.recording}?")
     return _report(parsed, lambda wishes: render_recording(parsed.recording, wishes))
 
@@ -74,12 +75,16 @@ def _report(parsed: argparse.Namespace, make: Callable[[Wishes], Written]) -> in
 
     with watching(quiet=parsed.quiet) as progress:
         written = make(make_wishes(parsed, progress))
-    if written.is_summarized and not parsed.quiet:
-        _summarize(written)
-    for line in (*written.remarks, *written.failures):
-        complain(line)
-    for path in written.paths:
-        say(path)
+    try:
+        if written.is_summarized and not parsed.quiet:
+            _summarize(written)
+        for line in (*written.remarks, *written.failures):
+            complain(line)
+        for path in written.paths:
+            say(path)
+    except RunFailed as error:
+        error.add_note(f"the report is written all the same, in {written.folder}")
+        raise
     if parsed.open:
         open_first(written.paths)
     return FAILED if written.failures else 0

@@ -57,7 +57,7 @@ def fingerprint_of(rule: Rule, case: str | None, draft: Draft) -> str:
     The readable parts come first, so that a list of fingerprints can be read; the hash keeps it unique.
     """
     parts = (rule.id, case or "", draft.kind or "", *draft.identity)
-    digest = hashlib.blake2b("\x1f".join(parts).encode(), digest_size=6).hexdigest()
+    digest = hashlib.blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
     return f"{rule.id}/{case or 'all'}/{digest}"
 
 

@@ -110,6 +110,7 @@ def _is_replayed(finding: Finding) -> bool:
 
 def _excluded(findings: Sequence[Finding], replay: CaseReplay) -> dict[str, tuple[str, ...]]:
     alone = {one.id: replay.gain_us(one.change).middle_us for one in findings if one.change}
+    alike_us = NOTHING_SHARE * replay.step_us()
     found = {}
     for first in findings:
         inside = [
@@ -118,7 +119,7 @@ def _excluded(findings: Sequence[Finding], replay: CaseReplay) -> dict[str, tupl
             if other is not first
             and first.change
             and other.change
-            and 0 < alone[other.id] <= alone[first.id]
+            and 0 < alone[other.id] <= alone[first.id] + alike_us
             and replay.gain_us(other.change, (first.change,)).middle_us < LEFT_BY_EXCLUDING * alone[other.id]
         ]
         found[first.id] = tuple(inside)

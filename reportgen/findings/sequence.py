@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.analysis.replay.case_replay import LIMITING_SHARE
 from reportgen.findings.model import Fix, FixSequence
+from reportgen.findings.ranking import CONFIDENCE_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ def order_fixes(
     *,
     only: Sequence[str] = (),
 ) -> tuple[FixSequence, ...]:
-    """Return for each case with a gain its fixes in order of what they give after one another, bounds last.
+    """Return for each case with a gain its fixes by what they give after one another times confidence, bounds last.
 
     With `only`, names of rules, it is the fixes of those in that order.
     """
@@ -67,13 +68,13 @@ class _Sequencer:
             steps = [(self._after_us(one, now_us, made), number) for number, one in enumerate(left)]
             least_us = 0.0 if keep else LEAST_SHARE * self._step_us
             known = [
-                (_is_bound(left[number]), us, number)
+                (_is_bound(left[number]), -self._weight(left[number], now_us - us, made), us, number)
                 for us, number in steps
                 if us is not None and now_us - us >= least_us
             ]
             if not known:
                 break
-            _, after_us, number = known[0] if keep else min(known)
+            _, _, after_us, number = known[0] if keep else min(known)
             chosen = left.pop(number)
             if self._can_replay(chosen) and chosen.change is not None:
                 made.append(chosen.change)
@@ -95,9 +96,20 @@ class _Sequencer:
             taken_us = self._replay.gain_us(finding.change, made).high_us
         else:
             taken_us = self._replay.step_us(made) - self._replay.step_us((*made, finding.change))
-        # The device's work stays after every fix.
-        floor_us = self._replay.device_us((*made, finding.change)) or 0.0
+        # Where less is left than in the model, as after a fix that gave more than was replayed, all of it is less.
+        taken_us *= min(1.0, now_us / (self._replay.step_us(made) or 1.0))
+        # The device's work stays after every fix, with the pauses in it.
+        changes = (*made, finding.change)
+        floor_us = max(self._replay.device_us(changes), self._replay.floor_us(changes))
         return min(now_us, max(now_us - taken_us, floor_us))
+
+    @staticmethod
+    def _weight(finding: Finding, given_us: float, made: list[Change]) -> float:
+        """Return what a fix gives times how sure it is, as the findings are ordered; after the first all are replayed.
+
+        So a measured gain comes before a somewhat larger one that was only replayed.
+        """
+        return given_us if made else given_us * CONFIDENCE_WEIGHTS[finding.confidence]
 
     def _can_replay(self, finding: Finding) -> bool:
         return self._replay is not None and finding.change is not None and self._replay.knows(finding.change)
@@ -117,10 +129,10 @@ class _Sequencer:
         )
 
     def _limit(self, after_us: float, made: list[Change]) -> Limit | None:
-        """Return who limits the step that is left; where the device's work alone fills it, that is what does."""
+        """Return who limits the step that is left; where the device's work and its pauses fill it, the device does."""
         if self._replay is None or not made:
             return None
-        if self._replay.device_us(made) >= LIMITING_SHARE * after_us:
+        if max(self._replay.device_us(made), self._replay.floor_us(made)) >= LIMITING_SHARE * after_us:
             return "device"
         return self._replay.limit(made)
 

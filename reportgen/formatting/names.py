@@ -35,6 +35,12 @@ def legible(text: str, limit: int | None = None) -> str:
     return shorten("".join(map(_escaped, text)), limit) or NAMELESS
 
 
+def printable(text: str) -> str:
+    """Make a text of several lines safe to print: what a terminal would act on, and half a character, as escapes."""
+    whole = re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return "\n".join("".join(map(_escaped, line)) for line in whole.split("\n"))
+
+
 def _escaped(character: str) -> str:
     printable = unicodedata.category(character) not in _UNPRINTABLE or character in _JOINERS
     return character if printable else f"\\u{ord(character):04x}"

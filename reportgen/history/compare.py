@@ -19,6 +19,7 @@ from reportgen.history.model import CaseDifference, Difference, FindingDifferenc
 from reportgen.history.movement import moved, on_the_device
 from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, figures, step_time
 from reportgen.report.model import Report
+from reportgen.resources import is_folder
 
 REPORT_NAME = "report.json"
 
@@ -32,7 +33,7 @@ class KnownSpread(NamedTuple):
 
 def read_report(path: Path) -> Report:
     """Read the report in the folder or file `path`; raise `InputUnreadable` where there is none."""
-    file = path / REPORT_NAME if path.is_dir() else path
+    file = path / REPORT_NAME if is_folder(path) else path
     try:
         return msgspec.json.decode(file.read_bytes(), type=Report)
     except OSError as error:

@@ -9,6 +9,7 @@ import msgspec
 
 from reportgen.history.model import ReportDifference
 from reportgen.history.text import render_markdown
+from reportgen.recording import encode_json
 
 NAME = "comparison"
 
@@ -23,7 +24,7 @@ def write_comparison(difference: ReportDifference, folder: Path, formats: Sequen
     contents: dict[str, Callable[[], bytes]] = {
         "html": lambda: render_html(difference).encode("utf-8"),
         "json": lambda: encode(difference),
-        "md": lambda: render_markdown(difference).encode("utf-8"),
+        "md": lambda: render_markdown(difference).encode("utf-8", "replace"),
         "pdf": lambda: render_pdf(difference),
     }
     written = []
@@ -37,4 +38,4 @@ def write_comparison(difference: ReportDifference, folder: Path, formats: Sequen
 
 def encode(difference: ReportDifference) -> bytes:
     """Return `difference` as JSON."""
-    return msgspec.json.format(msgspec.json.encode(difference), indent=1) + b"\n"
+    return msgspec.json.format(encode_json(difference), indent=1) + b"\n"

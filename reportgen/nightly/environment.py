@@ -6,9 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-import msgspec
-
 from reportgen.nightly.summary import NightSummary
+from reportgen.recording import encode_json
 
 _GIT_TIMEOUT_S = 20
 _NOTIFY_TIMEOUT_S = 60
@@ -37,7 +36,7 @@ def is_alive(pid: int) -> bool:
 
 def notify(command: str, summary: NightSummary) -> str | None:
     """Give `summary` as JSON to the shell command `command`; return what went wrong with it, in a line."""
-    content = msgspec.json.encode(summary)
+    content = encode_json(summary)
     try:
         # The shell is the point: the command is the user's own line, pipes and all.
         done = subprocess.run(

@@ -200,7 +200,7 @@ class _Night:
             (TREND_NAME, render_trend(self._history, since)),
         ):
             temporary = self._parent / f".{name}.{os.getpid()}.partial"
-            temporary.write_text(content, encoding="utf-8")
+            temporary.write_text(content, encoding="utf-8", errors="replace")
             temporary.replace(self._parent / name)
 
     def _summary(self, found: Sequence[WorkloadSummary], ended: datetime) -> NightSummary:

@@ -17,6 +17,7 @@ from reportgen.pipeline.documents import write_report
 from reportgen.pipeline.folders import RECORDING_FOLDER, make_folder, name_of, new_folder, open_recording, path_from
 from reportgen.pipeline.wishes import Wishes, Written, check_thresholds, stages
 from reportgen.recording import MANIFEST_NAME, Recording
+from reportgen.resources import is_folder
 
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
@@ -122,7 +123,7 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
     """
     check_thresholds(wishes)
     parent = wishes.output or Path("reports")
-    if path.is_dir():
+    if is_folder(path):
         if snapshot is not None:
             raise UsageError("--memory goes with a trace file: a recording has its memory history inside")
         recording = open_recording(path)

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reportgen.errors import UsageError
+from reportgen.formatting import printable
 from reportgen.recording import MANIFEST_NAME, Recording
+from reportgen.resources import is_file
 
 RECORDING_FOLDER = "recording"
 _LONGEST_NAME_BYTES = 200
@@ -17,7 +19,7 @@ _LONGEST_NAME_BYTES = 200
 def open_recording(path: Path) -> Recording:
     """Open the recording in `path` or in the folder "recording" inside; raise `InputUnreadable` where there is none."""
     inside = path / RECORDING_FOLDER
-    return Recording.open(inside if (inside / MANIFEST_NAME).is_file() else path)
+    return Recording.open(inside if is_file(inside / MANIFEST_NAME) else path)
 
 
 def name_of(recording: Path) -> str:
@@ -44,7 +46,8 @@ def new_folder(parent: Path, name: str, now: datetime) -> Path:
 
 def _fit_for_file(name: str) -> str:
     """Return `name` as a part of one path, cut where no room is left for what is put behind it (255 bytes in all)."""
-    fit = re.sub(r"[/\\\x00-\x1f\x7f]+", "-", name).lstrip(".-") or "report"
+    marked = "".join(character if printable(character) == character else "/" for character in name)
+    fit = re.sub(r"[/\\\n]+", "-", marked).lstrip(".- ") or "report"
     return fit.encode(errors="replace")[:_LONGEST_NAME_BYTES].decode(errors="ignore")
 
 

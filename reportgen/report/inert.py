@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from markupsafe import Markup
+
+from reportgen.recording import encode_json
 
 # As escapes these mean the same to JSON, and nothing to HTML: no name can end the element or open another.
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -13,4 +14,4 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def inert_json(value: Any) -> Markup:
     """Return `value` as JSON that may stand inside ``<script type="application/json">``."""
-    return Markup(msgspec.json.encode(value).decode("utf-8").translate(_ESCAPES))
+    return Markup(encode_json(value).decode("utf-8").translate(_ESCAPES))

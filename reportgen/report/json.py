@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reportgen.errors import InputUnreadable
+from reportgen.recording import encode_json
 from reportgen.report.model import ReportInput
+from reportgen.resources import is_folder, is_there
 
 if TYPE_CHECKING:
     from reportgen.report.model import Report
@@ -18,11 +20,7 @@ FILE_NAME = "report.json"
 
 def encode_report(report: Report) -> bytes:
     """Return `report` as JSON; what is no finite number becomes null, and half a character a question mark."""
-    try:
-        content = msgspec.json.encode(report)
-    except UnicodeEncodeError:  # a trace may hold lone surrogates, which UTF-8 cannot
-        content = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
-    return msgspec.json.format(content, indent=1) + b"\n"
+    return msgspec.json.format(encode_json(report), indent=1) + b"\n"
 
 
 class _Made(msgspec.Struct):
@@ -36,7 +34,7 @@ def read_input(path: Path) -> tuple[ReportInput, Path]:
 
     A recording that was moved with its report is found beside it. Raises `InputUnreadable`.
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = path / FILE_NAME if is_folder(path) else path
     try:
         given = msgspec.json.decode(file.read_bytes(), type=_Made).input
     except OSError as error:
@@ -44,17 +42,7 @@ def read_input(path: Path) -> tuple[ReportInput, Path]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputUnreadable(f"{file} is no report of reportgen: {error}") from error
     places = [file.parent / given.path, file.parent / Path(given.path).name]
-    found = next((place for place in places if place.exists()), None)
+    found = next((place for place in places if is_there(place)), None)
     if found is None:
         raise InputUnreadable(f"{path} was made from {given.path}, which is not there: put it beside the report")
     return given, found
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    return value

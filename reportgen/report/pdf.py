@@ -19,11 +19,11 @@ from reportgen.errors import RunFailed
 from reportgen.report import json, operator_table, templating
 from reportgen.report.collection import no_collection
 from reportgen.report.view import medium as media
-from reportgen.report.view.document import Document, view
+from reportgen.report.view.document import Document, refit, view
 from reportgen.report.view.drawings import Drawings, draw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.report.model import Report
 
@@ -88,18 +88,23 @@ def lay_out(report: Report, drawings: Drawings) -> Any:
     Page one is laid out alone until it fits, then the whole once: that costs a tenth of what laying out the whole
     twice would. Should page one run over in the whole all the same, it is shortened further.
     """
-    for fit in range(_first_that_fits(report, drawings), _TIGHTEST + 1):
-        pages = _pages(_markup(_document(report, drawings, fit), report, whole=True))
+    unshortened = view(report, drawings, media.page(len(report.cases)))
+
+    def shortened(fit: int) -> Document:
+        return refit(unshortened, report, drawings, media.page(len(report.cases), fit))
+
+    for fit in range(_first_that_fits(shortened, report), _TIGHTEST + 1):
+        pages = _pages(_markup(shortened(fit), report, whole=True))
         if _is_one_page(pages):
             break
     return pages
 
 
-def _first_that_fits(report: Report, drawings: Drawings) -> int:
+def _first_that_fits(shortened: Callable[[int], Document], report: Report) -> int:
     """Return how far page one must be shortened to be one page when it is laid out alone."""
     tried = set()
     for fit in range(_TIGHTEST):
-        markup = _markup(_document(report, drawings, fit), report, whole=False)
+        markup = _markup(shortened(fit), report, whole=False)
         if markup not in tried and len(_pages(markup).pages) == 1:
             return fit
         tried.add(markup)  # a step that shortens nothing here need not be tried
@@ -109,10 +114,6 @@ def _first_that_fits(report: Report, drawings: Drawings) -> int:
 def _is_one_page(pages: Any) -> bool:
     """Tell whether page one, as tried alone, is one page of the whole: what follows it starts on page two."""
     return next((number for number, page in enumerate(pages.pages) if "time" in page.anchors), 1) == 1
-
-
-def _document(report: Report, drawings: Drawings, fit: int) -> Document:
-    return view(report, drawings, media.page(len(report.cases), fit))
 
 
 def _pages(markup: str) -> Any:
@@ -208,7 +209,7 @@ def _reader(weasyprint: Any) -> Any:
         rules = file.read_text(encoding="utf-8") if file.is_file() else ""
         sheet = weasyprint.CSS(string=_NOTES.sub("", rules)) if rules else None
 
-        class Reader(weasyprint.HTML):  # type: ignore[misc, name-defined]
+        class Reader(weasyprint.HTML):  # type: ignore[misc]
             def _ua_stylesheets(self, forms: bool = False) -> Any:
                 return [sheet] if sheet else super()._ua_stylesheets(forms)
 

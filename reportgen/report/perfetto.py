@@ -8,8 +8,7 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from reportgen.recording import encode_json
 from reportgen.report.step_places import places_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ())
         },
         "traceEvents": list(_events(export, findings)),
     }
-    path.write_bytes(gzip.compress(msgspec.json.encode(document), mtime=0))
+    path.write_bytes(gzip.compress(encode_json(document), mtime=0))
 
 
 def _events(export: StepExport, findings: Sequence[Finding]) -> Iterator[Event]:

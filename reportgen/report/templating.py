@@ -48,8 +48,9 @@ def environment() -> Environment:
 
 
 def render(name: str, **values: Any) -> str:
-    """Render the template `name`."""
-    return environment().get_template(name).render(**values)
+    """Render the template `name`; half a character, as names of traces and of files may hold, as a question mark."""
+    page = environment().get_template(name).render(**values)
+    return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def prose(text: str) -> Markup:

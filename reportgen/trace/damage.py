@@ -47,6 +47,10 @@ class Damage:
         if self.source_end is SourceEnd.DAMAGED:
             text = f"The file's compressed data is damaged {after}: what followed is lost."
             return [TraceNotice(code="file-damaged", text=text, count=num_events, affects_conclusions=True)]
+        if self.source_end is SourceEnd.UNVERIFIED:
+            end = f", and it is cut off {after}" if self.is_cut_off else ""
+            text = f"The file's compressed data does not fit its checksum: what it says may be wrong in any place{end}."
+            return [TraceNotice(code="file-damaged", text=text, count=num_events, affects_conclusions=True)]
         if self.is_cut_off or self.source_end is SourceEnd.CUT_OFF:
             text = f"The file is cut off {after}: what followed is lost. Was the job killed, or the copy not finished?"
             return [TraceNotice(code="file-cut-off", text=text, count=num_events, affects_conclusions=True)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -18,10 +19,11 @@ from isal.igzip_lib import IsalError
 from reportgen.errors import InputUnreadable
 
 BLOCK_BYTES = 16 << 20
-# What is lost of the text before a damaged place is at most what so many compressed bytes hold.
 _COMPRESSED_BYTES = 64 << 10
 _GZIP_MAGIC = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 31
+# What zlib says where a member was inflated to its end and its last eight bytes do not fit.
+_CHECK_FAILED = ("incorrect data check", "incorrect length check")
 
 
 class SourceEnd(enum.Enum):
@@ -30,6 +32,7 @@ class SourceEnd(enum.Enum):
     COMPLETE = enum.auto()
     CUT_OFF = enum.auto()  # a compressed file without its end
     DAMAGED = enum.auto()  # compressed data that no compressor wrote
+    UNVERIFIED = enum.auto()  # all of it inflated, and not what was compressed
 
 
 class Source:
@@ -73,6 +76,7 @@ class Source:
     def _inflated_parts(self) -> Iterator[bytes]:
         """Yield what each piece of the compressed file holds; set `end` where it does not end as it should."""
         member = isal_zlib.decompressobj(wbits=_WITH_GZIP_HEADER)
+        start = num_bytes = 0  # where the member begins in the file, and what was inflated of it
         pending = b""
         while pending := pending or self._file.read(_COMPRESSED_BYTES):
             if member.eof:
@@ -80,14 +84,46 @@ class Source:
                 if not pending.startswith(_GZIP_MAGIC):
                     return
                 member = isal_zlib.decompressobj(wbits=_WITH_GZIP_HEADER)
+                start, num_bytes = self._file.tell() - len(pending), 0
             try:
-                yield member.decompress(pending, BLOCK_BYTES)
+                part = member.decompress(pending, BLOCK_BYTES)
             except IsalError:  # type: ignore[misc]  # isal ships no types
-                self.end = SourceEnd.DAMAGED
+                yield self._before_damage(start, num_bytes)
                 return
+            num_bytes += len(part)
+            yield part
             pending = member.unused_data if member.eof else member.unconsumed_tail
         if not member.eof:
             self.end = SourceEnd.CUT_OFF
+
+    def _before_damage(self, start: int, num_bytes: int) -> bytes:
+        """Return what the member at byte `start` holds from its byte `num_bytes` up to its damage; set `end`.
+
+        It is inflated once more, by a library that can go back: a piece that fails gives nothing, so it is fed again
+        byte by byte.
+        """
+        self._file.seek(start)
+        member = zlib.decompressobj(wbits=_WITH_GZIP_HEADER)
+        found = b""
+        while piece := self._file.read(_COMPRESSED_BYTES):
+            before = member.copy()
+            try:
+                text = member.decompress(piece)
+            except zlib.error as error:
+                self.end = SourceEnd.UNVERIFIED if str(error).endswith(_CHECK_FAILED) else SourceEnd.DAMAGED
+                return (found + _byte_by_byte(before, piece))[num_bytes:]
+            found, num_bytes = found[num_bytes:] + text, max(0, num_bytes - len(found))
+        self.end = SourceEnd.DAMAGED
+        return found[num_bytes:]
+
+
+def _byte_by_byte(member: zlib._Decompress, piece: bytes) -> bytes:
+    """Return what can be inflated of `piece` before the byte at which that fails."""
+    found = bytearray()
+    with contextlib.suppress(zlib.error):
+        for byte in piece:
+            found += member.decompress(bytes((byte,)))
+    return bytes(found)
 
 
 @contextlib.contextmanager

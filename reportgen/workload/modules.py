@@ -6,12 +6,13 @@ import ast
 import dataclasses
 import importlib.util
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reportgen.errors import UsageError, did_you_mean
-from reportgen.workload.values import Case, Workload, check_cases
+from reportgen.resources import is_file
+from reportgen.workload.values import Case, Workload, check_cases, check_words
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ def find_workload(word: str, folders: Sequence[Path]) -> Path:
     """Return the module that `word` means: a path to a ``.py`` file, or the name of a workload in `folders`."""
     path = Path(word).expanduser()
     if path.suffix == ".py" or len(path.parts) > 1:
-        if path.is_file():
+        if is_file(path):
             return path.resolve()
         raise UsageError(f"no workload {word}: there is no such file")
     outlines = list_workloads(folders)
@@ -68,12 +69,14 @@ def read_outline(path: Path) -> Outline:
     Raises `NotLiteral` where they are not written as literals, `UsageError` where the module has no workload.
     """
     fields = _keywords(_workload_call(path, _parse(path)), path)
+    _check_fields(fields, path)
     name, description = _literal(fields.get("name"), path), _literal(fields.get("description"), path)
+    check_words(name, description)
     listed = fields.get("cases")
     if not isinstance(listed, ast.Tuple | ast.List):
         raise NotLiteral(f"{path}: WORKLOAD's cases are not written out")
     cases = [_read_case(node, path) for node in listed.elts]
-    return Outline(path=path, name=str(name), description=str(description), cases=check_cases(str(name), cases))
+    return Outline(path=path, name=name, description=description, cases=check_cases(name, cases))
 
 
 def load_workload(path: Path) -> Workload:
@@ -118,6 +121,19 @@ def _workload_call(path: Path, module: ast.Module) -> ast.Call:
     return value
 
 
+def _check_fields(fields: Mapping[str, ast.expr], path: Path) -> None:
+    known = [field.name for field in dataclasses.fields(Workload)]
+    for name in fields:
+        if name not in known:
+            raise UsageError(
+                f"{path}: Workload(…) has no {name}=; it has {', '.join(known)}.{did_you_mean(name, known)}"
+            )
+    build = fields.get("build")
+    if build is None or isinstance(build, ast.Constant):
+        given = "lacks build=" if build is None else f"cannot call build={ast.unparse(build)}"
+        raise UsageError(f"{path}: Workload(…) {given}; give a function build(case, device)")
+
+
 def _assigned(module: ast.Module) -> ast.expr | None:
     value: ast.expr | None = None
     for statement in module.body:
@@ -143,6 +159,8 @@ def _read_case(node: ast.expr, path: Path) -> Case:
     if not isinstance(node, ast.Call) or _called(node) != "Case":
         raise NotLiteral(f"{path}:{node.lineno}: a case is not written as Case(…)")
     fields = {key: _literal(value, path) for key, value in _keywords(node, path).items()}
+    if len(node.args) > 1:
+        raise UsageError(f"{path}:{node.lineno}: Case(name, phase=…, …) takes all but the name by keyword")
     if node.args:
         fields["name"] = _literal(node.args[0], path)
     name, phase = fields.pop("name", None), fields.pop("phase", None)

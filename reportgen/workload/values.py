@@ -134,14 +134,23 @@ class Workload:
     variants: Mapping[str, Callable[[Case, Any], Step]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise UsageError(f"a workload needs a name, not {self.name!r}")
+        check_words(self.name, self.description)
         object.__setattr__(self, "cases", check_cases(self.name, self.cases))
         if not callable(self.build):
             raise UsageError(f"workload {self.name!r}: build={self.build!r} cannot be called; give build(case, device)")
+        if not isinstance(self.variants, Mapping):
+            raise UsageError(f"workload {self.name!r}: variants= takes a dictionary of functions like build, by name")
         for name, build in self.variants.items():
             if not callable(build):
                 raise UsageError(f"workload {self.name!r}: variant {name!r} cannot be called; give build(case, device)")
+
+
+def check_words(name: object, description: object) -> None:
+    """Raise `UsageError` where a workload's name or description is no text, or the name is empty."""
+    if not isinstance(name, str) or not name.strip():
+        raise UsageError(f"a workload needs a name, not {name!r}")
+    if not isinstance(description, str):
+        raise UsageError(f"workload {name!r}: description={description!r} is no text")
 
 
 def check_cases(workload: str, cases: object) -> tuple[Case, ...]:

@@ -206,6 +206,10 @@ def test_legible_leaves_no_control_or_direction_characters():
     assert f.legible("שלום 👩‍💻") == "שלום 👩‍💻"
 
 
+def test_lines_for_a_terminal_keep_their_breaks_and_nothing_that_it_acts_on():
+    assert f.printable("  a\n\x1b[31mb\r\u202e\ud800\x9b") == "  a\n\\u001b[31mb\\u000d\\u202e\\ud800\\u009b"
+
+
 def test_shapes_of_a_product_show_its_two_factors():
     assert f.shapes([[512, 768], [768, 50257]], ["c10::Half"] * 2, "aten::mm") == f"512×768 · 768×50{THIN}257"
     assert f.shapes([[3072], [512, 768], [768, 3072], [], []], None, "aten::addmm") == "512×768 · 768×3072"

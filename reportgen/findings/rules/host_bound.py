@@ -22,6 +22,8 @@ HOST_OVER_BUSY = Threshold(
 )
 
 _LONGEST_NAME = 12
+# Building and allocating under this share of the step goes without saying.
+WORTH_SAYING = 0.01
 # Phases whose step is the same work every time, so that one captured graph can be replayed.
 _FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
 
@@ -119,6 +121,12 @@ def _evidence(
         rows.append(Evidence(text=f"{text} ({recorded_steps(case)})", value=each_us, unit="us"))
     waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for ordinary launches"
     rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
+    built_us = part_us(case.budget, "build", "allocator") if case.budget else 0.0
+    if built_us >= WORTH_SAYING * step_us:
+        text = (
+            f"a captured step builds and allocates nothing either: {fmt.duration(built_us)} more go with the launches"
+        )
+        rows.append(Evidence(text=text, value=built_us, unit="us"))
     return tuple(rows)
 
 

@@ -67,8 +67,12 @@ class _Block:
 
 
 def step_times_chart(cases: Sequence[CaseAnalysis]) -> Chart | None:
-    """Draw the samples of each case on an axis of its own; None where no case has more than one step time."""
+    """Draw the samples of each case on an axis of its own; None where no case has more than one step time.
+
+    Nor where no step took any time, as in a trace whose clock stood still: there is no axis for that.
+    """
     blocks = [_block(case.name, rows) for case in cases if (rows := tuple(_rows(case)))]
+    blocks = [block for block in blocks if block.edge_us > 0]
     if not blocks:
         return None
     height = sum(block.height for block in blocks) + _BETWEEN * (len(blocks) - 1)

@@ -94,7 +94,7 @@ def view(report: Report, drawings: Drawings, medium: Medium, steps: Sequence[Ste
         figures=view_figures(report, medium),
         step_title=f"The step, by what the {'host' if on_host else 'device'} does or waits for",
         step_missing="The step is not drawn: no whole step with its activities was recorded.",
-        budget_chart=drawings.budget_short if medium.fit >= 3 and drawings.budget_short else drawings.budget,
+        budget_chart=_budget_chart(drawings, medium),
         top=view_top(report, medium),
         sureness=view_sureness(report),
         notices=view_notices(report, medium),
@@ -117,6 +117,22 @@ def view(report: Report, drawings: Drawings, medium: Medium, steps: Sequence[Ste
         method=view_method(report),
         appendices=view_appendices(report, medium),
     )
+
+
+def refit(document: Document, report: Report, drawings: Drawings, medium: Medium) -> Document:
+    """Return `document` with its page one shortened for `medium`; what follows page one is the same at every fit."""
+    return dataclasses.replace(
+        document,
+        medium=medium,
+        figures=view_figures(report, medium),
+        budget_chart=_budget_chart(drawings, medium),
+        top=view_top(report, medium),
+        notices=view_notices(report, medium),
+    )
+
+
+def _budget_chart(drawings: Drawings, medium: Medium) -> Chart | None:
+    return drawings.budget_short if medium.fit >= 3 and drawings.budget_short else drawings.budget
 
 
 def _contents(shapes: Shapes, *, on_host: bool, fixes: bool) -> tuple[Section, ...]:

@@ -19,6 +19,8 @@ from reportgen.report.view.tables import Cell, Link, Row, Table
 
 # Characters of a kernel's name: two lines of the column.
 _NAME_ON_A_PAGE, _NAME_ON_A_WIDE_PAGE = 84, 190
+# Of one case, and of each of two that share the page.
+_KERNELS_ALONE, _KERNELS_SHARING = 12, 7
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ def view_operators(report: Report, medium: Medium, links: Links) -> tuple[CaseOp
 def _case(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links) -> CaseOperators:
     ranked = ranked_operators(case)
     # Paper has a wide page for long names of kernels; kernels stand in the operators' place where there are none.
-    longest = max((len(kernel.name) for kernel in case.kernels.items[: medium.operator_rows]), default=0)
+    longest = max((len(kernel.name) for kernel in case.kernels.items[:_KERNELS_SHARING]), default=0)
     is_wide = bool(ranked) and medium.is_print and longest > _NAME_ON_A_PAGE
     return CaseOperators(
         case=cases.label(case),
@@ -115,11 +117,11 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
-        ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 22.5 if roofs else 32.0, False),
-        ("Calls", 6.0, True), ("µs a step", 9.0, True), (share, 12.5 if roofs else 20.0, False),
+        ("Operator", 24.2 if roofs else 28.0, False), ("Input shapes", 17.6 if roofs else 32.0, False),
+        ("Calls", 6.3, True), ("µs a step", 8.7, True), (share, 11.6 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:
-        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 9.5, False)]
+        heads += [("Rate", 12.6, True), ("Roof", 9.0, True), ("Bound", 10.0, False)]
     return tables.columns(*heads)
 
 
@@ -207,7 +209,8 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links, *
     if not kernels:
         return None
     limit = medium.name_limit if not medium.is_print else _NAME_ON_A_WIDE_PAGE if is_wide else _NAME_ON_A_PAGE
-    shown = kernels[: medium.operator_rows if is_wide else medium.small_rows]
+    most = _KERNELS_ALONE if num_cases == 1 else _KERNELS_SHARING
+    shown = kernels[: most if is_wide else medium.small_rows]
     spent = tables.times([kernel.us_per_step for kernel in shown], unit="µs")
     means = tables.times([kernel.mean_us for kernel in shown], unit="µs")
     rows = tuple(

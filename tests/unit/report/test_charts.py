@@ -9,7 +9,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from reportgen.analysis.model import Budget, BudgetRow, Cut, Timing
+from reportgen.analysis.model import Budget, BudgetRow, Cut, StepRow, Timing
 from reportgen.formatting import NBSP
 from reportgen.recording import Ceilings, PassRecord
 from reportgen.report.charts import (
@@ -290,6 +290,13 @@ def test_the_roof_drawn_is_that_of_the_arithmetic_not_of_the_longest_operator() 
     chart = drawn(roofline_chart([prefill(operators=Cut(items=(add, product), total=2))], [device]))
 
     assert f"800{NBSP}TFLOP/s (bfloat16 product)" in chart.alt
+
+
+def test_steps_that_take_no_time_have_no_chart() -> None:
+    timing = Timing(step_us=0.0, mode="pipelined", basis="trace")
+    still = {"interval_us": 0.0, "host_us": 0.0, "device_us": 0.0, "activities": 1, "settling": False, "outlier": False}
+    steps = tuple(StepRow(index=index, **still) for index in range(3))
+    assert step_times_chart([prefill(timing=timing, steps=steps)]) is None
 
 
 def test_a_peak_names_its_pass_and_why_page_one_has_another() -> None:

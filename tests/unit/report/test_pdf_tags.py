@@ -159,9 +159,9 @@ def test_the_body_takes_ten_pages_at_most_and_none_is_nearly_empty(reader: PdfRe
 
 def test_names_of_kernels_have_a_wide_page(reader: PdfReader, report: Report) -> None:
     wide = [page for page in reader.pages if page.mediabox.width > page.mediabox.height]
-    assert len(wide) == len(report.cases)
+    assert len(wide) == 1
     assert all(page.mediabox.width > page.mediabox.height for page in reader.pages[-len(wide) :])
-    longest = max((kernel.name for kernel in report.cases[0].kernels.items[:12]), key=len)
+    longest = max((kernel.name for kernel in report.cases[0].kernels.items[:7]), key=len)
     shown = re.sub(r"\s|\u200b", "", wide[0].extract_text())
     # A name of 190 characters is whole, a longer one has its beginning and its end.
     assert len(longest) > 100

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import psutil
 import pytest
@@ -100,3 +101,33 @@ def test_a_package_that_the_workload_s_folder_shadows_is_not_imported(tmp_path):
     assert _imported(tmp_path, "import wave\nimport colorsys\nimport imaplib", "wave", "colorsys", "imaplib") == [
         "wave"
     ]
+
+
+_FORKED = """
+import os, sys
+import torch
+from reportgen.runner import warm
+
+def shared_mib():
+    with open("/proc/self/smaps_rollup") as file:
+        return {line.split(":")[0]: int(line.split()[1]) // 1024 for line in file if "kB" in line}["Shared_Dirty"]
+
+warm._MADV_POPULATE_WRITE = int(sys.argv[1])
+if os.fork() == 0:
+    before = shared_mib()
+    warm.own_memory()
+    print(before, shared_mib(), flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="the kernel does not tell what is shared")
+@pytest.mark.parametrize("advice", [23, 9999], ids=["in one call", "page by page"])
+def test_a_child_shares_no_page_that_its_first_step_would_have_to_copy(advice):
+    command = [sys.executable, "-c", _FORKED, str(advice)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+
+    assert before > 20  # what torch's imports wrote
+    assert after < before / 10

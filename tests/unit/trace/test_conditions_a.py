@@ -200,6 +200,43 @@ def test_a6_damaged_compressed_data_keeps_what_comes_before(tmp_path: Path) -> N
     assert codes(trace) & {"file-damaged", "file-cut-off", "events-lost"}
 
 
+@pytest.mark.parametrize("tail", [b"\0\0\0\0\0\0\0\0", b"good length"])
+def test_a6_a_checksum_that_does_not_fit_costs_no_event_and_is_said(tmp_path: Path, tail: bytes) -> None:
+    packed = gzip.compress(json.dumps(THREE).encode())
+    tail = bytes(4) + packed[-4:] if tail == b"good length" else tail
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(packed[:-8] + tail)
+    trace = read_trace(path)
+
+    assert operator_names(trace) == ["a", "b", "c"]
+    assert "does not fit its checksum" in notice(trace, "file-damaged").text
+
+
+def test_a6_a_small_damaged_file_keeps_what_comes_before(tmp_path: Path) -> None:
+    names = [f"op{index * 7919 % 10007}" for index in range(500)]
+    packed = bytearray(gzip.compress(json.dumps(base(*(op(name, 10 * i, 5) for i, name in enumerate(names)))).encode()))
+    packed[-12:] = bytes((0xFF,)) * 12
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(bytes(packed))
+    trace = read_trace(path)
+
+    count = len(trace.operators.name)
+    assert count > 480
+    assert operator_names(trace)[:480] == names[:480]
+    assert codes(trace) & {"file-damaged", "file-cut-off"}
+
+
+def test_a6_damage_in_a_second_member_repeats_nothing_of_the_first(tmp_path: Path) -> None:
+    text = json.dumps(base(*(op(f"op{i}", 10 * i, 5) for i in range(4000)))).encode()
+    second = gzip.compress(text[len(text) // 2 :])
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(gzip.compress(text[: len(text) // 2]) + second[:-8] + bytes(8))
+    trace = read_trace(path)
+
+    assert operator_names(trace) == [f"op{i}" for i in range(4000)]
+    assert "file-damaged" in codes(trace)
+
+
 def test_a6_a_list_that_lacks_its_last_bracket_is_whole(tmp_path: Path) -> None:
     text = json.dumps(THREE["traceEvents"]).encode()
     for ending in (b"", b",", b",\n"):

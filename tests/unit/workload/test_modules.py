@@ -118,3 +118,23 @@ def test_a_word_that_is_no_workload_gets_the_closest_name(module, tmp_path):
 def test_a_path_that_is_not_there_is_a_wrong_usage(tmp_path):
     with pytest.raises(UsageError, match="there is no such file"):
         find_workload(str(tmp_path / "absent.py"), [])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"name": "5"}, "needs a name, not 5"),
+        ({"description": "7"}, "description=7 is no text"),
+        ({"build": "5"}, "cannot call build=5"),
+        ({"build": None}, "lacks build="),
+        ({"colour": "5"}, "has no colour="),
+        ({"cases": "(Case('a', 'train'),)"}, "takes all but the name by keyword"),
+    ],
+)
+def test_a_workload_written_wrongly_is_a_wrong_usage_before_anything_runs(module, given, message):
+    whole = {"name": "'w'", "description": "''", "cases": "(Case('a', phase='train'),)", "build": "build", **given}
+    written = ", ".join(f"{key}={value}" for key, value in whole.items() if value is not None)
+
+    with pytest.raises(UsageError, match=message) as raised:
+        read_outline(module("wrong.py", f"WORKLOAD = Workload({written})"))
+    assert type(raised.value) is UsageError

@@ -90,6 +90,8 @@ def test_a_step_that_cannot_be_run_as_described_is_refused(arguments, message):
         ({"cases": ("a",)}, "tuple of Case"),
         ({"build": None}, "cannot be called"),
         ({"name": ""}, "needs a name"),
+        ({"description": 7}, "description=7 is no text"),
+        ({"variants": 5}, "variants= takes a dictionary"),
     ],
 )
 def test_a_workload_that_cannot_run_is_refused(arguments, message):
