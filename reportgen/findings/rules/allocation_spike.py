@@ -58,7 +58,7 @@ def judge(context: Context) -> Verdict:
     measured = Measured(value=float(largest), threshold=float(limit), unit="bytes")
     if spikes:
         return fired(*(_draft(context, memory, group) for group in _by_function(spikes)), measured=measured)
-    return passed(f"no function holds more than {fmt.size(largest)} for itself", measured)
+    return passed(f"no function takes more than {fmt.size(largest)} that it gives back before it returns", measured)
 
 
 def _by_function(spikes: tuple[Spike, ...]) -> list[list[Spike]]:

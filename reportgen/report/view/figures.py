@@ -61,7 +61,7 @@ def _heads(report: Report, shown: tuple[CaseAnalysis, ...]) -> tuple[str, ...]:
         step,
         "Throughput",
         "Operators run" if on_host else "Device busy",
-        "Best step measured" if measured else "Best step promised",
+        "Best step measured" if measured else "With the best fix",
         "Peak memory",
     )
 
@@ -141,7 +141,9 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
     if finding is None or finding.gain is None or step_us is None:
         return missing("no rule found time to gain", "none")
     after_us = finding.gain.step_after_us
-    note = f"{finding.id}, {wording.METHOD_WORDS[finding.gain.method]}, {fmt.factor(step_us, after_us)}"
+    # Of a step a bound is the best, of a gain it is the most.
+    known = "at best" if finding.gain.method == "bound" else wording.METHOD_WORDS[finding.gain.method]
+    note = f"{finding.id}, {known}, {fmt.factor(step_us, after_us)}"
     unit, size = fmt.step_unit(step_us)
     return Figure(value=fmt.number(after_us / size if after_us is not None else None), unit=unit, note=note)
 
