@@ -91,7 +91,7 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FixSequence(msgspec.Struct, frozen=True, kw_only=True):
-    """The fixes of one case, each the one that gives most after those before it.
+    """The fixes of one case, each the one that gives most after those before it; bounds come last.
 
     `step_us` is the step as it is, `device_after_us` how long the busiest stream works in the step that is left, and
     `roof_us` what the step's work takes at the device's limits: None where that is not known, and where the fixes

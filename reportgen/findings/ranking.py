@@ -45,6 +45,12 @@ def promised_share(gain: Gain | None) -> float | None:
     return None if gain is None else gain.share_of_step
 
 
+def _expected_share(gain: Gain | None) -> float | None:
+    """Return what to expect of a gain: its promised share, of a bound half (from nothing up to it)."""
+    share = promised_share(gain)
+    return share / 2 if gain is not None and gain.method == "bound" and share is not None else share
+
+
 def fingerprint_of(rule: Rule, case: str | None, draft: Draft) -> str:
     """Return what recognises a finding after an edit: rule, case and the draft's identity, no line numbers.
 
@@ -56,10 +62,10 @@ def fingerprint_of(rule: Rule, case: str | None, draft: Draft) -> str:
 
 
 def rank(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Order findings: faults before facts, then by promised share times confidence; name them F1, F2, …."""
+    """Order findings: faults before facts, then by expected share times confidence; name them F1, F2, …."""
 
     def key(finding: Finding) -> tuple[bool, float, int, int, str, str]:
-        share = promised_share(finding.gain) or _SEVERITY_SHARES[finding.severity]
+        share = _expected_share(finding.gain) or _SEVERITY_SHARES[finding.severity]
         weight = share * CONFIDENCE_WEIGHTS[finding.confidence]
         severity = _SEVERITY_ORDER[finding.severity]
         return (finding.severity == "info", -weight, severity, finding.checklist_step, finding.rule, finding.case or "")

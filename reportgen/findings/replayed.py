@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from reportgen import formatting as fmt
+from reportgen.analysis.replay.replay import Interval
 from reportgen.findings.model import Evidence, Gain
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
     """Put the replayed gain in place of the draft's bound, where the replay reproduces the measured step.
 
     Of a fix whose change is a limit only the upper bound is certain: there the gain is one by the roofline, or a bound
-    where the limit is not an operator's. A replayed gain of 0 is an answer: the fix takes away what nobody waits for.
+    where the limit is not an operator's, and it is the upper end of what the profiler's share leaves open. A replayed
+    gain of 0 is an answer: the fix takes away what nobody waits for.
     """
     step_us = case.step_us
     bound, change = draft.gain, draft.change
@@ -46,26 +48,38 @@ def with_replayed_gain(draft: Draft, case: CaseAnalysis, replay: CaseReplay | No
     if not replay.knows(change):
         return draft
     low_us, middle_us, high_us = (min(max(us, 0.0), step_us) for us in replay.gain_us(change))
-    least_us = 0.0 if change.is_limit else low_us
-    less = f", {fmt.spread(least_us, high_us)} less" if high_us - least_us > WIDE_SHARE * step_us else ""
-    made = "the most that the fix can do" if change.is_limit else "the fix made"
-    text = f"replayed with {made}, the step takes {fmt.step_time(step_us - middle_us)}{less}"
-    if middle_us < NOTHING_SHARE * step_us:
-        text = f"replayed with {made}, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
+    least_us, gain_us = (0.0, high_us) if change.is_limit else (low_us, middle_us)
     gain = msgspec.structs.replace(
         bound,
         at_most_us_per_step=high_us,
         at_least_us_per_step=least_us,
-        share_of_step=middle_us / step_us,
-        step_after_us=step_us - middle_us,
+        share_of_step=gain_us / step_us,
+        step_after_us=step_us - gain_us,
         method=_method(change),
     )
+    text = _told(step_us, Interval(low_us, middle_us, high_us), is_limit=change.is_limit)
     return dataclasses.replace(
         draft,
         gain=gain,
-        evidence=(*draft.evidence, Evidence(text=text, value=step_us - middle_us, unit="us")),
+        evidence=(*draft.evidence, Evidence(text=text, value=step_us - gain_us, unit="us")),
         confidence="medium" if draft.confidence == "low" and not change.is_limit else draft.confidence,
     )
+
+
+def _told(step_us: float, gain: Interval, *, is_limit: bool) -> str:
+    """Say what the step takes after a fix, and between which bounds where they lie apart."""
+    made = "the most that the fix can do" if is_limit else "the fix made"
+    if (gain.high_us if is_limit else gain.middle_us) < NOTHING_SHARE * step_us:
+        return f"replayed with {made}, the step stays at {fmt.step_time(step_us)}: nothing waits for it as it is"
+    if not is_limit:
+        wide = gain.high_us - gain.low_us > WIDE_SHARE * step_us
+        less = f", {fmt.spread(gain.low_us, gain.high_us)} less" if wide else ""
+        return f"replayed with {made}, the step takes {fmt.step_time(step_us - gain.middle_us)}{less}"
+    best = f"replayed with {made}, the step takes {fmt.step_time(step_us - gain.high_us)} at best"
+    if gain.high_us - gain.middle_us <= WIDE_SHARE * step_us:
+        return best
+    middle = fmt.step_time(step_us - gain.middle_us)
+    return f"{best}, if recording cost next to nothing, and {middle} if it cost the middle of its interval"
 
 
 def _method(change: Change) -> Literal["replay", "roofline", "bound"]:
@@ -96,6 +110,7 @@ def _is_replayed(finding: Finding) -> bool:
 
 def _excluded(findings: Sequence[Finding], replay: CaseReplay) -> dict[str, tuple[str, ...]]:
     alone = {one.id: replay.gain_us(one.change).middle_us for one in findings if one.change}
+    alike_us = NOTHING_SHARE * replay.step_us()
     found = {}
     for first in findings:
         inside = [
@@ -104,7 +119,7 @@ def _excluded(findings: Sequence[Finding], replay: CaseReplay) -> dict[str, tupl
             if other is not first
             and first.change
             and other.change
-            and 0 < alone[other.id] <= alone[first.id]
+            and 0 < alone[other.id] <= alone[first.id] + alike_us
             and replay.gain_us(other.change, (first.change,)).middle_us < LEFT_BY_EXCLUDING * alone[other.id]
         ]
         found[first.id] = tuple(inside)

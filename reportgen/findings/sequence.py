@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.analysis.replay.case_replay import LIMITING_SHARE
 from reportgen.findings.model import Fix, FixSequence
+from reportgen.findings.ranking import CONFIDENCE_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ def order_fixes(
     *,
     only: Sequence[str] = (),
 ) -> tuple[FixSequence, ...]:
-    """Return for each case with a gain its fixes in order of what they give after one another.
+    """Return for each case with a gain its fixes by what they give after one another times confidence, bounds last.
 
     With `only`, names of rules, it is the fixes of those in that order.
     """
@@ -47,6 +48,11 @@ def _promises(finding: Finding) -> bool:
     return gain is not None and gain.step_after_us is not None and gain.resource != "memory" and gain.base == "step"
 
 
+def _is_bound(finding: Finding) -> bool:
+    """Tell whether the gain is a bound: what others give after it would be told of a step that may never be."""
+    return finding.gain is None or finding.gain.method in ("bound", "none")
+
+
 class _Sequencer:
     """The steps of one case. A measured gain counts where its fix comes first; after that what a replay takes off."""
 
@@ -60,12 +66,15 @@ class _Sequencer:
         now_us, left = self._step_us, list(findings)
         while left and len(fixes) < MOST_FIXES:
             steps = [(self._after_us(one, now_us, made), number) for number, one in enumerate(left)]
-            known = [(us, number) for us, number in steps if us is not None]
+            least_us = 0.0 if keep else LEAST_SHARE * self._step_us
+            known = [
+                (_is_bound(left[number]), -self._weight(left[number], now_us - us, made), us, number)
+                for us, number in steps
+                if us is not None and now_us - us >= least_us
+            ]
             if not known:
                 break
-            after_us, number = known[0] if keep else min(known)
-            if not keep and now_us - after_us < LEAST_SHARE * self._step_us:
-                break
+            _, _, after_us, number = known[0] if keep else min(known)
             chosen = left.pop(number)
             if self._can_replay(chosen) and chosen.change is not None:
                 made.append(chosen.change)
@@ -82,11 +91,25 @@ class _Sequencer:
             return gain.step_after_us
         if self._replay is None or finding.change is None or not self._can_replay(finding):
             return None
-        before_us = self._replay.step_us(made)
-        after_us = self._replay.step_us((*made, finding.change))
-        # What a replay takes off was found from the step as it is; the device's work stays after every fix.
-        floor_us = self._replay.device_us((*made, finding.change)) or 0.0
-        return min(now_us, max(now_us - (before_us - after_us), floor_us))
+        # What a replay takes off was found from the step as it is; of a limit the upper end is what it takes at most.
+        if finding.change.is_limit:
+            taken_us = self._replay.gain_us(finding.change, made).high_us
+        else:
+            taken_us = self._replay.step_us(made) - self._replay.step_us((*made, finding.change))
+        # Where less is left than in the model, as after a fix that gave more than was replayed, all of it is less.
+        taken_us *= min(1.0, now_us / (self._replay.step_us(made) or 1.0))
+        # The device's work stays after every fix, with the pauses in it.
+        changes = (*made, finding.change)
+        floor_us = max(self._replay.device_us(changes), self._replay.floor_us(changes))
+        return min(now_us, max(now_us - taken_us, floor_us))
+
+    @staticmethod
+    def _weight(finding: Finding, given_us: float, made: list[Change]) -> float:
+        """Return what a fix gives times how sure it is, as the findings are ordered; after the first all are replayed.
+
+        So a measured gain comes before a somewhat larger one that was only replayed.
+        """
+        return given_us if made else given_us * CONFIDENCE_WEIGHTS[finding.confidence]
 
     def _can_replay(self, finding: Finding) -> bool:
         return self._replay is not None and finding.change is not None and self._replay.knows(finding.change)
@@ -106,10 +129,10 @@ class _Sequencer:
         )
 
     def _limit(self, after_us: float, made: list[Change]) -> Limit | None:
-        """Return who limits the step that is left; where the device's work alone fills it, that is what does."""
+        """Return who limits the step that is left; where the device's work and its pauses fill it, the device does."""
         if self._replay is None or not made:
             return None
-        if self._replay.device_us(made) >= LIMITING_SHARE * after_us:
+        if max(self._replay.device_us(made), self._replay.floor_us(made)) >= LIMITING_SHARE * after_us:
             return "device"
         return self._replay.limit(made)
 

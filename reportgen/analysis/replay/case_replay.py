@@ -19,6 +19,7 @@ from reportgen.analysis.replay.edits import (
     SetDurations,
     ShortenHost,
 )
+from reportgen.analysis.replay.simulate import measure_period_ns
 from reportgen.analysis.replay.targets import find_targets
 
 if TYPE_CHECKING:
@@ -81,12 +82,19 @@ class CaseReplay:
         work_ns = np.bincount(jobs.stream, weights=np.where(jobs.active, jobs.duration_ns, 0.0))
         return float(work_ns.max()) / program.num_steps / 1e3
 
+    def floor_us(self, changes: Sequence[Change] = ()) -> float:
+        """Return the step with `changes` made and a host that takes no time, µs: the work and the pauses between it."""
+        program = self.replay.program_with(self._edits(changes))
+        host = program.host
+        idle = dataclasses.replace(host, stretch_ns=np.zeros_like(host.stretch_ns), call_ns=np.zeros_like(host.call_ns))
+        return measure_period_ns(dataclasses.replace(program, host=idle)) / 1e3
+
     def limit(self, changes: Sequence[Change] = ()) -> Limit:
         """Return who limits the step with `changes` made: the host, the device, or waits of each for the other."""
         step_us = self.step_us(changes)
         program = self.replay.program_with(self._edits(changes))
         host_us = float(program.host.stretch_ns.sum() + program.host.call_ns.sum()) / program.num_steps / 1e3
-        device_us = self.device_us(changes)
+        device_us = max(self.device_us(changes), self.floor_us(changes))
         if max(host_us, device_us) < LIMITING_SHARE * step_us:
             return "waits"
         return "host" if host_us > device_us else "device"
@@ -118,7 +126,7 @@ def _edits_of(change: Change, targets: Targets) -> tuple[Edit, ...]:
     """Return the edits that make a change; none where the trace holds nothing of it."""
     match change.kind:
         case "launch-as-graph":
-            start, end = targets.other_host_spans()
+            start, end = targets.host_spans_beside_launches()
             return (LaunchAsGraph(start_ns=start, end_ns=end),)
         case "remove-syncs":
             rows = targets.syncs(change.place)

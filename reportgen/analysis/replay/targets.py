@@ -34,6 +34,8 @@ _CAUSES: dict[ChangeKind, BudgetPart] = {
     "keep-memory": "allocator",
     "build-once": "build",
 }
+# What the host does once, when a step is captured as a graph.
+_DONE_AT_CAPTURE: frozenset[BudgetPart] = frozenset({"build", "allocator"})
 # What `.item()`, `float(x)` and `if x` on a tensor call.
 _READS_A_NUMBER = frozenset({"aten::_local_scalar_dense", "aten::item", "aten::is_nonzero"})
 _OPTIMIZER_STEP = "Optimizer.step"
@@ -105,9 +107,12 @@ class Targets:
         none = np.zeros(0, dtype=np.int64)
         return (none, none) if found is None else found.at(place)
 
-    def other_host_spans(self) -> tuple[Int64, Int64]:
-        """Return the host time that is not the ordinary cost of issuing work."""
-        found = list(self.spans.values())
+    def host_spans_beside_launches(self) -> tuple[Int64, Int64]:
+        """Return the host time that stays where the step is one launch of a graph: stalls, and waiting for input.
+
+        Plans are built and memory is allocated when the graph is captured; a replay of it does neither.
+        """
+        found = [spans for part, spans in self.spans.items() if part not in _DONE_AT_CAPTURE]
         return np.concatenate([one.start for one in found]), np.concatenate([one.end for one in found])
 
     def activities_of(self, operators: tuple[str, ...]) -> Int64:

@@ -22,6 +22,8 @@ HOST_OVER_BUSY = Threshold(
 )
 
 _LONGEST_NAME = 12
+# Building and allocating under this share of the step goes without saying.
+WORTH_SAYING = 0.01
 # Phases whose step is the same work every time, so that one captured graph can be replayed.
 _FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
 
@@ -119,6 +121,12 @@ def _evidence(
         rows.append(Evidence(text=f"{text} ({recorded_steps(case)})", value=each_us, unit="us"))
     waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for ordinary launches"
     rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
+    built_us = part_us(case.budget, "build", "allocator") if case.budget else 0.0
+    if built_us >= WORTH_SAYING * step_us:
+        text = (
+            f"a captured step builds and allocates nothing either: {fmt.duration(built_us)} more go with the launches"
+        )
+        rows.append(Evidence(text=text, value=built_us, unit="us"))
     return tuple(rows)
 
 
@@ -151,17 +159,25 @@ def _action(case: CaseAnalysis) -> str:
             "Capture the step once and replay it: `with torch.cuda.graph(graph): out = model(static_input)`, then "
             "`static_input.copy_(x); graph.replay()`; or `model = torch.compile(model, mode='reduce-overhead')`."
         )
-    fused = ", such as `fused=True` of the optimizer" if case.optimizer_updates else ""
+    trains = case.phase == "train" or bool(case.optimizer_updates)
+    model = "forward and backward" if trains else "the model"
+    update, capturable = (", the update included,", ", an optimizer with `capturable=True`") if trains else ("", "")
     return (
-        "Compile the model, `model = torch.compile(model)`, and take the fused variants of what launches many "
-        f"kernels{fused}; a larger batch gives each launch more work."
+        f"Issue fewer launches: compile {model}, `model = torch.compile(model, mode='reduce-overhead')`, or capture "
+        f"the whole step{update} with `torch.cuda.graph` (fixed shapes, no number read{capturable}); a larger batch "
+        "gives each launch more work."
     )
 
 
-def _beware(case: CaseAnalysis) -> str | None:
+def _beware(case: CaseAnalysis) -> str:
     if case.phase in _FORWARD_PHASES:
         return "A graph holds one shape and fixed addresses: one graph for each shape in use."
-    return None
+    bound = "The gain is that of the whole step as one launch; compiling the model gives a part of it"
+    update = max(case.optimizer_updates, key=lambda one: one.activities_per_step, default=None)
+    if update is None:
+        return f"{bound}."
+    launches = fmt.plural(update.activities_per_step, "launch", "launches")
+    return f"{bound} and leaves the {launches} of {fmt.legible(update.name, 24)} as they are."
 
 
 RULE = Rule(id="host-bound", checklist_step=2, judge=judge, thresholds=(HOST_OVER_BUSY,))

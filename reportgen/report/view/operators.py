@@ -117,11 +117,11 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
     share = "Share of host" if case.device_kind == "host" else "Share of device"
     heads = [
-        ("Operator", 24.5 if roofs else 28.0, False), ("Input shapes", 22.5 if roofs else 32.0, False),
-        ("Calls", 6.0, True), ("µs a step", 9.0, True), (share, 12.5 if roofs else 20.0, False),
+        ("Operator", 24.2 if roofs else 28.0, False), ("Input shapes", 17.6 if roofs else 32.0, False),
+        ("Calls", 6.3, True), ("µs a step", 8.7, True), (share, 11.6 if roofs else 20.0, False),
     ]  # fmt: skip
     if roofs:
-        heads += [("Rate", 12.0, True), ("Roof", 8.5, True), ("Bound", 9.5, False)]
+        heads += [("Rate", 12.6, True), ("Roof", 9.0, True), ("Bound", 10.0, False)]
     return tables.columns(*heads)
 
 

@@ -149,6 +149,13 @@ def test_a_sure_gain_goes_before_a_larger_doubtful_one() -> None:
     assert ranked(doubtful, likely, sure) == ["sure", "likely", "doubtful"]
 
 
+def test_of_a_bound_half_is_expected() -> None:
+    # 0.9 / 2 x 0.4 = 0.18, 0.27 x 0.7 = 0.189: whole, the bound would weigh 0.36.
+    bound = build.finding(rule="bound", gain=gain(0.9, method="bound"), confidence="low")
+    replayed = build.finding(rule="replayed", gain=gain(0.27, method="replay"), confidence="medium")
+    assert ranked(bound, replayed) == ["replayed", "bound"]
+
+
 def test_what_ends_the_run_goes_first_and_a_lesser_fault_in_memory_where_its_severity_begins() -> None:
     leak = build.finding(rule="leak", severity="high", gain=None)
     spike = build.finding(rule="spike", severity="medium", gain=None)  # weighs 0.03

@@ -53,6 +53,15 @@ def synchronized_step(at: int, c: int) -> list[Json]:
     ]  # fmt: skip
 
 
+def building_step(at: int, c: int) -> list[Json]:
+    """A kernel of 50, then 600 in which the driver loads a module while the device idles, then a kernel of 150."""
+    return [
+        *product(at + 20, c, at + 50, 50, "aten::mm"),
+        span("cuda_driver", "cuModuleLoadData", at + 150, 600),
+        *product(at + 800, c + 1, at + 830, 150, "aten::bmm"),
+    ]
+
+
 def device_bound_steps() -> list[Json]:
     """Steps whose host is done in 100 and whose device works 600 on one product and 400 on another."""
     made: list[Json] = []
@@ -202,8 +211,23 @@ def test_one_launch_for_the_step_is_a_bound_where_compiling_is_what_is_advised(t
     assert hoped.gain is not None
     assert (sure.gain.method, sure.confidence) == ("replay", "medium")
     assert (hoped.gain.method, hoped.confidence, hoped.gain.at_least_us_per_step) == ("bound", "low", 0.0)
-    assert hoped.gain.step_after_us == sure.gain.step_after_us
+    # At most what the interval reaches to: a bound that the interval passes would be none.
+    assert hoped.gain.step_after_us == 1000.0 - sure.gain.at_most_us_per_step
+    assert sure.gain.at_most_us_per_step > 1000.0 - sure.gain.step_after_us
     assert "the most that the fix can do" in hoped.evidence[-1].text
+
+
+def test_a_captured_step_builds_nothing_but_its_host_code_stays(tmp_path: Path) -> None:
+    graph = rule_with("graph", Change(kind="launch-as-graph"))
+    (built,) = judged(analyzed(tmp_path, equal_steps(building_step)), graph)
+    (stalled,) = judged(analyzed(tmp_path, equal_steps(stalled_step)), graph)
+
+    assert built.gain is not None
+    assert stalled.gain is not None
+    # Kernels of 50 and 150 and one launch of 20 are left of 1000; a stall of the user's own is in no graph.
+    assert built.gain.step_after_us == pytest.approx(200, abs=40)
+    assert stalled.gain.step_after_us is not None
+    assert stalled.gain.step_after_us > 600
 
 
 def test_a_replay_that_misses_the_step_leaves_the_bound_and_says_so(tmp_path: Path) -> None:
@@ -246,6 +270,29 @@ def test_a_fix_names_those_that_have_nothing_left_to_give_after_it(tmp_path: Pat
     assert graph_gain.excludes == (by_rule["sync"].id,)
 
 
+def test_a_measured_fix_comes_before_a_replayed_one_that_gives_a_little_more(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(stalled_step))
+    before_us = case.analysis.step_us
+    assert before_us is not None
+    times = StepTimes(median_us=380, p5_us=380, p95_us=380, min_us=380, max_us=380, num_samples=9, samples_us=())
+    tried = Alternative(name="cuda-graph", outcome="faster", original_us=times, step_us=times)
+    case = case._replace(analysis=msgspec.structs.replace(case.analysis, alternatives=(tried,)))
+    key = next(operator_key(row) for row in case.analysis.operators.items if row.name == "aten::bmm")
+    rules = [
+        # Measured, 620 of 1000 go; replayed, it is the stall of 600.
+        rule_with("stall", Change(kind="remove-stall"), tries=("cuda-graph",)),
+        rule_with("graph", Change(kind="launch-as-graph")),
+        rule_with("bmm", Change(kind="drop-operators", operators={key: 0.0})),
+    ]
+    findings = judged(case, *rules)
+    (sequence,) = order_fixes([case.analysis], findings, {"case": replay_of(case)})
+
+    first, second = sequence.fixes[:2]
+    assert (first.method, first.step_after_us) == ("measured", 380)
+    assert second.method == "replay"
+    assert second.step_after_us < 380
+
+
 def test_fixes_are_ordered_by_what_they_give_after_one_another(tmp_path: Path) -> None:
     case = analyzed(tmp_path, device_bound_steps())
     keys = {row.name: operator_key(row) for row in case.analysis.operators.items}
@@ -265,6 +312,19 @@ def test_fixes_are_ordered_by_what_they_give_after_one_another(tmp_path: Path) -
 
     (asked,) = order_fixes([case.analysis], findings, {"case": replay_of(case)}, only=("bmm",))
     assert [(fix.edit, round(fix.step_after_us)) for fix in asked.fixes] == [("bmm", 600)]
+
+
+def test_a_bound_comes_after_fixes_that_are_known_however_much_it_gives(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, equal_steps(synchronized_step))
+    hoped = rule_with("compile", Change(kind="launch-as-graph", is_limit=True))
+    findings = judged(case, hoped, rule_with("sync", Change(kind="remove-syncs")))
+    (sequence,) = order_fixes([case.analysis], findings, {"case": replay_of(case)})
+
+    # Without the wait a launch and the device's 495 are left; one launch for the step leaves the 495 at best.
+    alone = {finding.rule: finding.gain.step_after_us for finding in findings if finding.gain}
+    assert alone["compile"] == pytest.approx(495, abs=0.5)
+    assert alone["sync"] == pytest.approx(501, abs=1)
+    assert [fix.edit for fix in sequence.fixes] == ["sync"]
 
 
 def test_without_a_replay_only_the_best_fix_is_said(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reportgen.analysis.model import CaseAnalysis, Cut, Launching, Notice, StepTimes, Timing
+from reportgen.analysis.model import CaseAnalysis, Cut, Launching, Notice, OptimizerUpdate, StepTimes, Timing
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding, RuleRecord
 from reportgen.recording import Environment
@@ -41,6 +41,24 @@ class TestHostBound:
         assert finding.gain.method == "bound"
         assert finding.confidence == "low"
         assert finding.severity == "high"
+
+    def test_advises_a_training_step_what_its_bound_is_of_and_nothing_that_the_update_has_already(self) -> None:
+        fused = OptimizerUpdate(
+            name="AdamW",
+            activities_per_step=9.0,
+            parameters_per_step=148.0,
+            device_us_per_step=50.0,
+            host_us_per_step=60.0,
+            extent_us_per_step=55.0,
+            source=None,
+        )
+        _, finding = judge(host_bound_case(phase="train", optimizer_updates=(fused,)), "host-bound")
+        assert finding is not None
+        assert "fused" not in finding.action
+        assert "capture the whole step, the update included" in finding.action
+        assert finding.beware is not None
+        assert "the whole step as one launch" in finding.beware
+        assert "the 9\u00a0launches of AdamW" in finding.beware
 
     def test_speaks_for_small_kernels_where_most_are_over_before_the_next_launch(self) -> None:
         _, finding = judge(host_bound_case(), "host-bound")

@@ -152,3 +152,29 @@ def test_a_page_one_made_shorter_is_that_of_a_document_made_so() -> None:
 def test_page_one_is_one_page_where_the_next_section_starts_on_page_two(sections: list[str], is_one_page: bool) -> None:
     pages = SimpleNamespace(pages=[SimpleNamespace(anchors={section: (0, 0)}) for section in sections])
     assert pdf._is_one_page(pages) is is_one_page
+
+
+def test_no_text_of_a_page_runs_into_another_however_many_cases_it_has() -> None:
+    report = many_cases()
+    pages = pdf.lay_out(report, draw(report)).pages
+    met = [pair for page_ in pages for pair in _meeting(page_)]
+    assert met == []
+
+
+def _meeting(page_: Any) -> list[tuple[str, str]]:
+    """Return the texts of a page that lie on one another; those for screen readers alone lie where they belong."""
+    texts = [
+        (box.text, box.position_x, box.position_y, box.position_x + box.width, box.position_y + box.height)
+        for box in page_._page_box.descendants()
+        if hasattr(box, "text") and box.text.strip() and box.style["color"].alpha > 0
+    ]
+    texts.sort(key=lambda text: text[2])
+    found = []
+    for index, (text, left, top, right, bottom) in enumerate(texts):
+        middle = (top + bottom) / 2
+        for other, left2, top2, right2, bottom2 in texts[index + 1 :]:
+            if top2 > middle:
+                break
+            if left + 0.5 < right2 and left2 + 0.5 < right and top2 < middle < bottom2:
+                found.append((text, other))
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ from reportgen.analysis.replay import (
     ShortenHost,
     build_replay,
 )
+from reportgen.analysis.replay.simulate import measure_period_ns
 from reportgen.analysis.steps import measure_steps
 from reportgen.analysis.timing import summarize_timing
 from reportgen.analysis.window import count, main_device
@@ -97,6 +99,19 @@ def test_a_host_bound_step_takes_what_its_host_takes(read: Read) -> None:
     )
     # As one launch of the usual length the host takes 100 less what recording it costs, the device 100.
     assert 95 < replay.period_us([LaunchAsGraph()]) < 106
+
+
+def test_a_graph_pauses_between_its_kernels(read: Read) -> None:
+    """Ten kernels of 1, each launched when the one before is over: as one graph with nine pauses of 0.45."""
+
+    def step_of_ten(at: int, c: int) -> list[Json]:
+        launches = [launch(at + 90 * number, 10, c + number) for number in range(10)]
+        return [*launches, *(kernel(at + 90 * number + 15, 1, c + number) for number in range(10))]
+
+    program = replay_of(read(*steps_of(1000, step_of_ten))).program_with([LaunchAsGraph()])
+    # One launch of 10 less the 1.2 to 3.7 that recording it cost, the 5 until a kernel begins, and the ten with pauses.
+    drained = dataclasses.replace(program, drained=True)
+    assert measure_period_ns(drained) / 1e3 == pytest.approx(10 - 2.5 + 5 + 10 + 9 * 0.45, abs=1.5)
 
 
 def test_with_a_timing_pass_the_base_is_the_unprofiled_step(read: Read) -> None:
