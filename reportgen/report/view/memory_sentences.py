@@ -75,11 +75,11 @@ def _makes_peak(memory: Memory) -> str:
         return ""
     whole = fmt.size(memory.at_peak_bytes)
     largest = max(placed, key=lambda line: line.bytes)
-    text = f"the largest part, {fmt.size(largest.bytes)} of {whole}, are {largest.category} of {_place(largest)}"
+    text = f"{fmt.size(largest.bytes)} of {whole}, the most of one place, are {largest.category} of {_place(largest)}"
     brief = max((line for line in placed if line.category == "temporaries"), key=lambda line: line.bytes, default=None)
     if brief is None or brief is largest or brief.bytes < _TOLD_SHARE * memory.at_peak_bytes:
         return f"{text}."
-    return f"{text}; it falls while {_place(brief)} holds {fmt.size(brief.bytes)} of temporaries."
+    return f"{text}; the peak falls while {_place(brief)} holds {fmt.size(brief.bytes)} of temporaries."
 
 
 def _place(line: PeakLine) -> str:
