@@ -258,8 +258,10 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
         try:
             manifest = msgspec.json.decode(content, type=Manifest)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputUnreadable(f"{manifest_path} is no recording of this version: {error}") from error
+        except RecursionError as error:
+            raise InputUnreadable(f"{manifest_path} is no recording: it is nested too deep") from error
         _check_manifest(manifest, manifest_path)
         return cls(path=path, manifest=manifest)
 

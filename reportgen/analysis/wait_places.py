@@ -39,7 +39,8 @@ def list_wait_places(budget: BudgetResult, places: CasePlaces) -> tuple[WaitPlac
         members = np.flatnonzero(group == number)
         longest = int(members[np.argmax((waits.end_ns - waits.start_ns)[members])])
         example = int(members[places.example(waits.start_ns[members], waits.end_ns[members])])
-        operator = int(waits.operator[longest])
+        # The one that is shown is the one that is named: `where` leads to it.
+        operator = int(waits.operator[example])
         trace = places.attribution.timeline
         return WaitPlace(
             cause=part_of(int(waits.cause[longest])),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What an alternative is called in a sentence.
 NAMES = {
-    "cuda-graph": "replayed as one CUDA graph",
+    "cuda-graph": "captured as one CUDA graph",
     "compile": "compiled",
     "compile-reduce-overhead": "compiled with reduced overhead",
     "sdpa-flash": "with the flash attention backend",
@@ -41,29 +41,36 @@ def with_measured_gain(draft: Draft, case: CaseAnalysis) -> Draft:
     if not tried or not step_us:
         return draft
     faster = [one for one in tried if one.outcome == "faster" and one.step_us is not None]
-    evidence = (*draft.evidence, *(_evidence(one) for one in tried))
-    if not faster:
+    best = min(faster, key=lambda one: one.step_us.median_us if one.step_us else float("inf"), default=None)
+    replayed_us = draft.gain.step_after_us if draft.gain and draft.gain.method == "replay" else None
+    evidence = (*draft.evidence, *(_evidence(one, replayed_us if one is best else None) for one in tried))
+    if best is None:
         return dataclasses.replace(draft, evidence=evidence)
-    best = min(faster, key=lambda one: one.step_us.median_us if one.step_us else float("inf"))
-    gain = _gain(best, step_us, draft.gain)
+    gain = _gain(best, draft.gain)
     if gain is None:
         return dataclasses.replace(draft, evidence=evidence)
-    return dataclasses.replace(draft, evidence=evidence, gain=gain, confidence="high")
+    name = name_of(best.name)
+    verify = f"{draft.verify} {name[:1].upper()}{name[1:]} it came to {fmt.step_time(gain.step_after_us)}."
+    return dataclasses.replace(draft, evidence=evidence, gain=gain, confidence="high", verify=verify)
 
 
 def name_of(alternative: str) -> str:
-    """Return an alternative as a sentence names it: "replayed as one CUDA graph"."""
+    """Return an alternative as a sentence names it: "captured as one CUDA graph"."""
     return NAMES.get(alternative, f"as {fmt.legible(alternative.removeprefix('variant:'), 40)}")
 
 
-def _gain(best: Alternative, step_us: float, bound: Gain | None) -> Gain | None:
-    times = best.step_us
-    if times is None or times.median_us >= step_us:
+def _gain(best: Alternative, bound: Gain | None) -> Gain | None:
+    """Return what the alternative took off the step in blocks in turn with it.
+
+    It is told from the step of those blocks: the case's own was timed at another minute, and the host's pace wanders.
+    """
+    times, original = best.step_us, best.original_us
+    if times is None or original is None or times.median_us >= original.median_us:
         return None
     return Gain(
-        at_most_us_per_step=step_us - times.median_us,
-        at_least_us_per_step=max(0.0, step_us - times.p95_us),
-        share_of_step=(step_us - times.median_us) / step_us,
+        at_most_us_per_step=original.median_us - times.median_us,
+        at_least_us_per_step=max(0.0, original.median_us - times.p95_us),
+        share_of_step=1 - times.median_us / original.median_us,
         step_after_us=times.median_us,
         resource=bound.resource if bound else "both",
         method="measured",
@@ -72,24 +79,33 @@ def _gain(best: Alternative, step_us: float, bound: Gain | None) -> Gain | None:
     )
 
 
-def _evidence(tried: Alternative) -> Evidence:
+def _evidence(tried: Alternative, replayed_us: float | None) -> Evidence:
+    """Say what the step took in blocks in turn; `replayed_us` is what the replay made of the fix."""
     name = name_of(tried.name)
-    if tried.step_us is None or tried.original_us is None:
+    times, original = tried.step_us, tried.original_us
+    if times is None or original is None:
         return Evidence(text=f"{name} it could not be timed: {fmt.legible(tried.reason or 'no reason known', 120)}")
-    same = "" if tried.outcome != "within-noise" else ", within the spread of the blocks"
+    same = ", within the spread of the blocks" if tried.outcome == "within-noise" else ""
     difference = tried.max_relative_difference
-    results = "" if difference is None else f"; its results differ by {_difference(difference)}"
-    count = fmt.count(tried.step_us.num_samples)
+    results = "" if difference is None else f"; {_results(difference)}"
+    miss = "" if replayed_us is None else f"; the replay is {_off(replayed_us, times.median_us)}"
     return Evidence(
-        text=f"{name} the step takes {fmt.step_time(tried.step_us.median_us)}, as it is "
-        f"{fmt.step_time(tried.original_us.median_us)} (n = {count} each, blocks in turn){same}{results}",
-        value=tried.step_us.median_us,
+        text=f"{name} and timed, the step takes {fmt.step_time(times.median_us)} "
+        f"({fmt.spread(times.p5_us, times.p95_us)}), unchanged {fmt.step_time(original.median_us)} in blocks in turn "
+        f"with it (n = {fmt.count(times.num_samples)} each){same}{miss}{results}",
+        value=times.median_us,
         unit="us",
     )
 
 
-def _difference(value: float) -> str:
-    """Write a relative difference: per cent of the norm, or its order where it is rounding."""
-    if value == 0:
-        return "nothing"
-    return f"{fmt.share(value, 2)} of their norm"
+def _off(replayed_us: float, measured_us: float) -> str:
+    """Write how far a replayed step is from the measured one."""
+    share = replayed_us / measured_us - 1
+    return f"{fmt.share(abs(share))} {'above' if share > 0 else 'below'} that"
+
+
+def _results(difference: float) -> str:
+    """Say how far results lie apart: in per cent of their norm."""
+    if difference == 0:
+        return "its results are equal"
+    return f"its results differ by {fmt.share(difference, 2)} of their norm"

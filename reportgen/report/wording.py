@@ -46,7 +46,7 @@ METHOD_WORDS: dict[GainMethod, str] = {
 }
 SEVERITY_WORDS: dict[Severity, str] = {"high": "High", "medium": "Medium", "low": "Low", "info": "Info"}
 CONFIDENCE_REASONS: dict[Confidence, str] = {
-    "high": "the fix was made and the step timed again",
+    "high": "the fix was made and the step timed in turn with the unchanged one",
     "medium": "the step was replayed with the fix on a model that reproduces it within 10 %",
     "low": "the gain is a bound, or the cause is inferred",
 }

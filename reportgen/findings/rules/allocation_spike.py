@@ -58,7 +58,11 @@ def judge(context: Context) -> Verdict:
     measured = Measured(value=float(largest), threshold=float(limit), unit="bytes")
     if spikes:
         return fired(*(_draft(context, memory, group) for group in _by_function(spikes)), measured=measured)
-    return passed(f"no function holds more than {fmt.size(largest)} for itself", measured)
+    return passed(
+        f"nothing that a function frees by its own end takes more than {fmt.size(largest)}; a spike is from "
+        f"{fmt.size(limit)} on",
+        measured,
+    )
 
 
 def _by_function(spikes: tuple[Spike, ...]) -> list[list[Spike]]:

@@ -38,7 +38,9 @@ def judge(context: Context) -> Verdict:
     drafts = [_draft(context, place, step_us) for place in recurring if place.us_per_step >= limit * step_us]
     if drafts:
         return fired(*drafts, measured=measured)
-    return passed("no function holds the host up while the device is idle", measured)
+    return passed(
+        "besides what builds, allocates or waits, no function holds the host up while the device is idle", measured
+    )
 
 
 def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:

@@ -39,7 +39,9 @@ def judge(context: Context) -> Verdict:
         return fired(_draft(context, growth), measured=measured)
     if growth.kind == "cache":
         size = fmt.size(growth.bytes_per_step)
-        return passed(f"a cache grows by {size} a step: each step replaces its blocks by larger ones", measured)
+        return passed(
+            f"a cache grows by {size} a step: each step replaces its blocks by larger ones, and keeps none", measured
+        )
     if growth.steadily:
         return passed("the rise is below the threshold", measured)
     return passed("allocated bytes do not rise from step to step", measured)

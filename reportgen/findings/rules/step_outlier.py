@@ -51,8 +51,9 @@ def judge(context: Context) -> Verdict:
     measured = context.measured(COST, share)
     # Where more than a quarter of the steps are slow they are no outliers: the step has two speeds or wanders.
     if not slow or share < measured.threshold or len(slow) > len(samples) / 4:
+        lap = " of the first lap" if timing.revisit is not None else ""
         return passed(
-            f"{fmt.count(len(slow))} of {fmt.plural(len(samples), 'step')} are over {fmt.step_time(bound_us)}"
+            f"{fmt.count(len(slow))} of {fmt.plural(len(samples), 'step')}{lap} are over {fmt.step_time(bound_us)}"
         )
     return fired(_draft(context, timing, samples, slow, cost_us), measured=measured)
 

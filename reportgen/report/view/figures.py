@@ -9,6 +9,7 @@ from reportgen.analysis.model import CaseAnalysis, StepTimes
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
+from reportgen.report.view.gains import step_before
 from reportgen.report.view.medium import Medium
 
 
@@ -108,7 +109,8 @@ def _step(case: CaseAnalysis) -> Figure:
         return missing("no step was timed")
     revisit = case.timing.revisit if case.timing else None
     if revisit is not None and revisit.median_us < step_us / 2:
-        return split(fmt.step_time(step_us), f"{fmt.step_time(revisit.median_us)}, shapes known")
+        known = f"{fmt.step_time(revisit.median_us)}, shapes known"
+        return split(fmt.step_time(step_us), f"{spread_words(case)}; {known}" if spread_words(case) else known)
     return split(fmt.step_time(step_us), spread_words(case))
 
 
@@ -141,7 +143,9 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
     if finding is None or finding.gain is None or step_us is None:
         return missing("no rule found time to gain", "none")
     after_us = finding.gain.step_after_us
-    note = f"{finding.id}, {wording.METHOD_WORDS[finding.gain.method]}, {fmt.factor(step_us, after_us)}"
+    # A measured step is told beside the one that was timed in turn with it.
+    factor = fmt.factor(step_before(report, finding) or step_us, after_us)
+    note = f"{finding.id}, {wording.METHOD_WORDS[finding.gain.method]}, {factor}"
     unit, size = fmt.step_unit(step_us)
     return Figure(value=fmt.number(after_us / size if after_us is not None else None), unit=unit, note=note)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reportgen.analysis.model import Alternative, CaseAnalysis, StepTimes
 from reportgen.findings import evaluate
 from reportgen.findings.model import Finding
@@ -45,17 +47,19 @@ def test_a_bound_suggests_the_alternative_that_would_measure_it() -> None:
     assert finding.gain.method == "bound"
 
 
-def test_a_faster_alternative_gives_the_gain_from_the_unprofiled_step() -> None:
+def test_a_faster_alternative_gives_the_gain_from_the_step_timed_in_turn_with_it() -> None:
     finding = host_bound(tried("faster", 250.0))
     assert finding.confidence == "high"
     assert finding.gain is not None
     assert (finding.gain.method, finding.gain.edit) == ("measured", "cuda-graph")
     assert finding.gain.step_after_us == 250.0
-    assert finding.gain.at_most_us_per_step == 750.0
-    assert finding.gain.at_least_us_per_step == 700.0  # 1000 less the 95th percentile, 300
-    assert finding.gain.share_of_step == 0.75
+    assert finding.gain.at_most_us_per_step == 800.0  # 1050 of the blocks, not the case's 1000
+    assert finding.gain.at_least_us_per_step == 750.0  # 1050 less the 95th percentile, 300
+    assert finding.gain.share_of_step == pytest.approx(800 / 1050)
     assert "0.25\u00a0ms" in finding.evidence[-1].text
-    assert "its results differ by nothing" in finding.evidence[-1].text
+    assert finding.verify is not None
+    assert finding.verify.endswith("Captured as one CUDA graph it came to 0.25\u00a0ms.")
+    assert "its results are equal" in finding.evidence[-1].text
 
 
 def test_one_that_did_not_help_leaves_the_bound_and_is_said() -> None:
