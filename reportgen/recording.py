@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from reportgen.errors import InputUnreadable
+from reportgen.errors import InputUnreadable, UsageError
 from reportgen.resources import is_file
 
 MANIFEST_NAME = "recording.json"
@@ -258,8 +258,10 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
         try:
             manifest = msgspec.json.decode(content, type=Manifest)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputUnreadable(f"{manifest_path} is no recording of this version: {error}") from error
+        except RecursionError as error:
+            raise InputUnreadable(f"{manifest_path} is no recording: it is nested too deep") from error
         _check_manifest(manifest, manifest_path)
         return cls(path=path, manifest=manifest)
 
@@ -305,7 +307,13 @@ def _encodable(value: Any) -> Any:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest in `folder` in one go, so that a reader never meets half of one."""
+    """Replace the manifest in `folder` in one go, so that a reader never meets half of one.
+
+    Raises `UsageError` where there is no room for it; the one before is kept.
+    """
     temporary = folder / (MANIFEST_NAME + ".partial")
-    temporary.write_bytes(msgspec.json.format(encode_json(manifest), indent=2))
-    temporary.replace(folder / MANIFEST_NAME)
+    try:
+        temporary.write_bytes(msgspec.json.format(encode_json(manifest), indent=2))
+        temporary.replace(folder / MANIFEST_NAME)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}): choose another folder with -o") from error

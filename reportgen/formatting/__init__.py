@@ -10,6 +10,7 @@ from reportgen.formatting.columns import Column, column, hidden_digits, size_col
 from reportgen.formatting.names import (
     NAMELESS,
     code_place,
+    command_line,
     data_types,
     legible,
     operator_name,
@@ -73,6 +74,7 @@ __all__ = [
     "change",
     "code_place",
     "column",
+    "command_line",
     "count",
     "data_types",
     "date",

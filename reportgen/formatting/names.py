@@ -41,6 +41,11 @@ def printable(text: str) -> str:
     return "\n".join("".join(map(_escaped, line)) for line in whole.split("\n"))
 
 
+def command_line(text: str) -> str:
+    """Make a command safe to show and to copy into a terminal: its spaces as they are, all on one line."""
+    return printable(text).replace("\n", "\\u000a")
+
+
 def _escaped(character: str) -> str:
     printable = unicodedata.category(character) not in _UNPRINTABLE or character in _JOINERS
     return character if printable else f"\\u{ord(character):04x}"

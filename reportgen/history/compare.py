@@ -7,17 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis
-from reportgen.errors import InputUnreadable
 from reportgen.findings.model import Finding
 from reportgen.history import noise
 from reportgen.history.comparability import Comparability, also_changed, comparability, device_name
 from reportgen.history.model import CaseDifference, Difference, FindingDifference, ReportDifference, Side, Verdict
 from reportgen.history.movement import moved, on_the_device
 from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, figures, step_time
+from reportgen.report.json import decode_report
 from reportgen.report.model import Report
 from reportgen.resources import is_folder
 
@@ -34,12 +32,7 @@ class KnownSpread(NamedTuple):
 def read_report(path: Path) -> Report:
     """Read the report in the folder or file `path`; raise `InputUnreadable` where there is none."""
     file = path / REPORT_NAME if is_folder(path) else path
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=Report)
-    except OSError as error:
-        raise InputUnreadable(f"{file} cannot be read ({error.strerror}): name a report's folder") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputUnreadable(f"{file} is no report of this version: {error}") from error
+    return decode_report(file, Report)
 
 
 def compare_reports(

@@ -66,4 +66,7 @@ def write_comparison(
 
     formats, lacking = _writable(formats)
     folder = new_folder(parent, f"compare-{difference.new.workload or 'reports'}", now or datetime.now(UTC))
-    return comparison_files.write_comparison(difference, folder, formats), (lacking,) if lacking else ()
+    try:
+        return comparison_files.write_comparison(difference, folder, formats), (lacking,) if lacking else ()
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}): choose another folder with -o") from error

@@ -200,10 +200,11 @@ def _changes(report: Report, usable: Sequence[CaseAnalysis]) -> str:
 
 def _after(shown: Sequence[tuple[CaseAnalysis, Finding]]) -> str:
     unit, size = cases.step_unit([case for case, _ in shown])
+    gains = [gain for _, finding in shown if (gain := finding.gain) and gain.step_after_us is not None]
+    some_known = any(gain.method != "bound" for gain in gains)
     values = [
-        fmt.number(finding.gain.step_after_us / size)
-        for _, finding in shown
-        if finding.gain and finding.gain.step_after_us is not None
+        f"{'at best ' if some_known and gain.method == 'bound' else ''}{fmt.number((gain.step_after_us or 0.0) / size)}"
+        for gain in gains
     ]
     return f"{fmt.listing(values)}{fmt.NBSP}{unit}"
 

@@ -47,7 +47,7 @@ METHOD_WORDS: dict[GainMethod, str] = {
 SEVERITY_WORDS: dict[Severity, str] = {"high": "High", "medium": "Medium", "low": "Low", "info": "Info"}
 CONFIDENCE_REASONS: dict[Confidence, str] = {
     "high": "the fix was made and the step timed in turn with the unchanged one",
-    "medium": "the step was replayed with the fix on a model that reproduces it within 10 %",
+    "medium": "the step was replayed with the fix made, on a model that is used where it meets the step as it is",
     "low": "the gain is a bound, or the cause is inferred",
 }
 OUTCOME_WORDS: dict[RuleOutcome, str] = {
@@ -97,7 +97,7 @@ LIMITS: tuple[str, ...] = (
     "Cache hits, occupancy and bank conflicts are in no trace; hardware counters tell them.",
     "A Python frame carries the line where its function begins, not the line that acts.",
     "A kernel launched by a graph replay has no operator and no shape.",
-    "Gains are not added up: each is what one fix gives alone.",
+    "Gains are not added up: each is what one fix gives alone. “One fix after another” says what they give together.",
 )
 
 

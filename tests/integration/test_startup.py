@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.command import ROOT, environment
 
-HEAVY = ("torch", "pandas", "fontTools", "transformers", "weasyprint")
+HEAVY = ("torch", "pandas", "matplotlib", "transformers", "weasyprint")
 _SAY_IMPORTED = f"; import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 _HELP = "import contextlib, reportgen.cli\nwith contextlib.suppress(SystemExit): reportgen.cli.main(['--help'])\n"
 

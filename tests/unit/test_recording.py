@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from reportgen.errors import InputUnreadable
+from reportgen.errors import InputUnreadable, UsageError
 from reportgen.recording import Generator, Manifest, RecordedCase, Recording, WorkloadInfo, write_manifest
 
 
@@ -34,3 +34,17 @@ def test_a_later_minor_version_is_read_and_another_major_one_refused(tmp_path):
     assert _open(tmp_path, schema_version="1.9").manifest.schema_version == "1.9"
     with pytest.raises(InputUnreadable, match=r"schema_version is '2.0', not 1.x"):
         _open(tmp_path, schema_version="2.0")
+
+
+def test_a_manifest_that_finds_no_room_is_told_and_the_one_before_is_kept(tmp_path):
+    manifest = Manifest(
+        generator=Generator(name="reportgen", version="0"),
+        created_at="",
+        command="",
+        workload=WorkloadInfo(name="w", description=""),
+    )
+    write_manifest(tmp_path, manifest)
+    (tmp_path / "recording.json.partial").symlink_to("/dev/full")
+    with pytest.raises(UsageError, match="No space left on device"):
+        write_manifest(tmp_path, manifest)
+    assert Recording.open(tmp_path).manifest == manifest

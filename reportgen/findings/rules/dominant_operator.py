@@ -36,7 +36,9 @@ def judge(context: Context) -> Verdict:
     share, operator = max(ranked, key=lambda pair: pair[0])
     measured = Measured(value=share, threshold=limit, unit=unit)
     if share < limit:
-        return passed(f"the largest, {fmt.operator_name(operator.name)}, takes {fmt.share(share)} {unit}", measured)
+        return passed(
+            f"the largest at one shape, {fmt.operator_name(operator.name)}, takes {fmt.share(share)} {unit}", measured
+        )
     return fired(_draft(context, operator, share, unit), measured=measured)
 
 

@@ -11,7 +11,17 @@ from reportgen.findings.gain import bounded_gain, part_us
 from reportgen.findings.guards import DEVICE_UNRECORDED
 from reportgen.findings.model import Evidence
 from reportgen.findings.places import longest_wait, place_of
-from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.rule import (
+    Context,
+    Draft,
+    Rule,
+    Threshold,
+    Verdict,
+    fired,
+    not_applicable,
+    not_evaluated,
+    passed,
+)
 from reportgen.findings.samples import counted_times, own_samples_us, recorded_steps
 
 SHARE = Threshold(
@@ -45,6 +55,8 @@ def judge(context: Context) -> Verdict:
         return not_evaluated("the step's waits are not known")
     cost_us = _lasting_us(case, part_us(case.budget, "input"), step_us)
     measured = context.measured(SHARE, cost_us / step_us)
+    if not part_us(case.budget, "input") and case.regions.total == len(case.regions.items) and not _loads(case):
+        return not_applicable("no data loader was recorded in the steps")
     if measured.value < measured.threshold:
         return passed(f"waiting for data takes {fmt.share(measured.value)} of the step", measured)
     if cost_us < context.thresholds[LEAST_US.name]:
@@ -52,6 +64,10 @@ def judge(context: Context) -> Verdict:
             f"waiting for data takes {fmt.duration(cost_us)}, no longer than a prefetched batch does", measured
         )
     return fired(_draft(context, cost_us, step_us), measured=measured)
+
+
+def _loads(case: CaseAnalysis) -> bool:
+    return any("DataLoader" in region.name for region in case.regions.items)
 
 
 def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:

@@ -58,7 +58,8 @@ def judge(context: Context) -> Verdict:
     measured = context.measured(HEADROOM, largest / step_us_of(case))
     if not low:
         but = " but for what the rules of shapes explain" if far else ""
-        return passed(f"no operator of weight is far under its roof{but}", measured)
+        share, roof = (fmt.share(context.thresholds[one.name], 0) for one in (HEADROOM, ROOF_SHARE))
+        return passed(f"no operator under {roof} of its roof would give {share} of the step there{but}", measured)
     return fired(_draft(context, sorted(low, key=lambda row: -headroom_us(row))), measured=measured)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import OptimizerUpdate
+from reportgen.analysis.model import CaseAnalysis, OptimizerUpdate
 from reportgen.analysis.replay.changes import Change
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.guards import STEP_UNKNOWN, unseen_device
@@ -77,7 +77,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
     launches = fmt.plural(update.activities_per_step, "launch", "launches")
     fused = update.name in _FUSED
     return Draft(
-        title=f"{name} takes {launches}: {fmt.duration_of(update.extent_us_per_step, step_us)}",
+        title=_title(case, f"{name} takes {launches}", update.extent_us_per_step, step_us),
         evidence=(
             Evidence(
                 text=f"{fmt.plural(update.activities_per_step, 'activity', 'activities')} a step update "
@@ -89,7 +89,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
             Evidence(
                 text=f"under the optimizer's step the device works {fmt.duration(update.device_us_per_step)} and waits "
                 f"{fmt.duration(max(0.0, update.extent_us_per_step - update.device_us_per_step))}; the host is in it "
-                f"for {fmt.duration(update.host_us_per_step)}, as recorded",
+                f"for {fmt.duration(update.host_us_per_step)}, the profiler's share in it",
                 value=update.extent_us_per_step,
                 unit="us",
             ),
@@ -114,6 +114,13 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
         identity=(update.name,),
         tries=("fused-optimizer",),
     )
+
+
+def _title(case: CaseAnalysis, subject: str, extent_us: float, step_us: float) -> str:
+    # A step timed under the profiler holds its share, the update's extent does not: one is no part of the other.
+    if case.timing is not None and case.timing.basis == "unprofiled":
+        return f"{subject}: {fmt.duration_of(extent_us, step_us)}"
+    return f"{subject}: {fmt.duration(extent_us)} a step without the profiler"
 
 
 def _action(name: str, place: str, fused: bool) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from reportgen.errors import InputUnreadable, UsageError
 from reportgen.history.store.history import History
@@ -39,7 +39,7 @@ def open_store(where: str | Path, *, create: bool = True) -> History:
             if engine.dialect.name == "postgresql":
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
             _upgrade(connection)
-    except OperationalError as error:
+    except DatabaseError as error:  # a file that is no database is one, too
         raise InputUnreadable(f"the store {shown_url(engine)} cannot be opened: {first_line(error)}") from error
     return History(engine)
 
@@ -49,7 +49,7 @@ def _url(where: str | Path) -> sa.URL:
         return sa.URL.create("sqlite", database=str(where))
     try:
         url = make_url(where)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # a port that is no number
         raise UsageError(f"{where!r} is no URL of a database: postgresql://HOST/NAME, or a file") from error
     is_postgres = url.drivername in ("postgresql", "postgres")
     return url.set(drivername="postgresql+psycopg") if is_postgres else url
@@ -57,7 +57,7 @@ def _url(where: str | Path) -> sa.URL:
 
 def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() == "sqlite" and url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(url.database).parent)
     try:
         engine = sa.create_engine(url, **_options(url))
     except (ModuleNotFoundError, NoSuchModuleError) as error:
@@ -65,6 +65,13 @@ def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() == "sqlite":
         _make_sqlite_safe(engine)
     return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputUnreadable(f"the store's folder {folder} cannot be made ({error.strerror})") from error
 
 
 def _options(url: sa.URL) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from reportgen.errors import InputUnreadable
 from reportgen.history.quantities import BY_NAME, QUANTITIES, QuantityName
@@ -24,7 +24,7 @@ def shown_url(engine: sa.Engine) -> str:
     return engine.url.render_as_string(hide_password=True)
 
 
-def first_line(error: OperationalError) -> str:
+def first_line(error: DatabaseError) -> str:
     """Return what the database said, in a line."""
     return (str(error.orig).strip() or "no reason given").splitlines()[0]
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.analysis.model import BudgetPart, CaseAnalysis, Lane, Segment, Timeline
-    from reportgen.report.charts.canvas import Canvas
+    from reportgen.report.charts.canvas import Box, Canvas
     from reportgen.report.charts.model import Chart
-    from reportgen.report.charts.svg import Box
 
 _LANE, _BETWEEN, _GROUPS = 15.0, 5.0, 6.0
 _TOP = 2.0

@@ -249,11 +249,13 @@ def _caption(sheet: _Sheet) -> Caption:
     best = max(sheet.rows, key=lambda row: row.gain_us)
     gain = f"{sheet.figure(best.gain_us)} of {sheet.figure(sheet.step_us)}{NBSP}{sheet.unit}"
     who = sentence_start(best.fix.id or best.fix.name)
+    takes = "takes at most" if best.fix.method == "bound" else "takes"
+    leave = "leave at best" if any(row.fix.method == "bound" for row in sheet.rows) else "leave"
     together = "both" if len(sheet.rows) == 2 else f"all {spelled(len(sheet.rows))}"
     if len(sheet.rows) == 1:
-        conclusion = f"{who} takes {gain} off the step of {sheet.case}."
+        conclusion = f"{who} {takes} {gain} off the step of {sheet.case}."
     else:
-        conclusion = f"{who} takes {gain} off the step of {sheet.case}; {together} leave {sheet.rows[-1].after}."
+        conclusion = f"{who} {takes} {gain} off the step of {sheet.case}; {together} {leave} {sheet.rows[-1].after}."
     methods = dict.fromkeys(row.fix.method for row in sheet.rows)
     looks = "; ".join(_LOOKS[method] for method in methods)
     return Caption(

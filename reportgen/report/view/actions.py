@@ -55,15 +55,22 @@ def view_actions(report: Report, medium: Medium) -> Actions:
         ("", 5.0, False), ("Case", 12.0, False), ("Do", 47.0, False), (f"Step, {unit}", 9.0, True),
         (f"after, {unit}", 9.0, True), ("Gain is", 11.0, False), ("Sure", 8.0, False),
     )  # fmt: skip
-    caption = "The step before and after each action. Gains are not added up: an action may take what another promises."
+    caption = (
+        "The step before and after each action made alone, the surest large gain first. Gains are not added up: an "
+        "action may take what another promises, and section 2 makes one after another."
+    )
     table = Table(caption=caption, columns=tables.columns(*heads), rows=rows)
     return Actions(table=table, sentence=_after_each(report), tried=_tried(report))
 
 
 def _after_each(report: Report) -> str:
-    if report.input.command:
-        return f"After each action run `{fmt.legible(report.input.command, 200)}` again and compare page one."
-    return "After each action record the trace again and compare page one."
+    if report.input.command and report.input.kind != "trace":
+        command = fmt.legible(report.input.command, 200)
+        return f"After each action run `{command}` again and compare the step with what is promised here."
+    return (
+        "After each action record the trace anew, run `python -m reportgen analyze` on the new one, and compare its "
+        "step with what is promised here."
+    )
 
 
 def _tried(report: Report) -> Table | None:

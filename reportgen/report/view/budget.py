@@ -101,7 +101,7 @@ def _heads(known: Sequence[CaseAnalysis], unit: str, *, shares: bool, interval: 
 def _caption(known: Sequence[CaseAnalysis], unit: str, *, interval: bool) -> str:
     profiled = all(cases.is_profiled(case) for case in known)
     what = "Budget of one profiled step" if profiled else "Budget of one step"
-    bounds = " “Between” is what the profiler’s own share leaves open." if interval else ""
+    bounds = " “Between” is what the profiler’s own share leaves open; the figures are its middle." if interval else ""
     return f"{what}, {unit}. Every instant is in one line, and the lines sum to the step.{bounds}"
 
 

@@ -12,6 +12,8 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.facts import Fact, num_facts, state_facts
 
+_MOST_TOLD = 3  # findings and facts of a step
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ChecklistStep:
@@ -69,7 +71,11 @@ def _step_verdict(faults: list[Finding], facts: tuple[Fact, ...], records: list[
         return fmt.plural(len(faults), "finding")
     if facts:
         return fmt.plural(len(facts), "fact")
-    if any(record.outcome == "passed" for record in records):
+    passed = sum(1 for record in records if record.outcome == "passed")
+    open_ = sum(1 for record in records if record.outcome in ("not-evaluated", "failed"))
+    if passed and open_ > passed:
+        return f"{fmt.count(open_)} of {fmt.count(passed + open_)} checks not evaluated"
+    if passed:
         return "nothing found"
     return fmt.NOT_EVALUATED
 
@@ -77,16 +83,17 @@ def _step_verdict(faults: list[Finding], facts: tuple[Fact, ...], records: list[
 def _step_found(faults: list[Finding], facts: tuple[Fact, ...], records: list[RuleRecord]) -> str:
     told = [(finding.id, fmt.legible(finding.title, 80)) for finding in faults]
     told += [(fmt.listing(fact.ids), fact.title) for fact in facts]
-    texts = [f"{name}: {title}." for name, title in told[:3]]
-    if len(told) > 3:
-        texts.append(f"And {fmt.count(len(told) - 3)} more.")
+    shown = told if len(told) == _MOST_TOLD + 1 else told[:_MOST_TOLD]  # "and 1 more" is as long as the one
+    texts = [f"{name}: {title}." for name, title in shown]
+    if len(told) > len(shown):
+        texts.append(f"And {fmt.count(len(told) - len(shown))} more.")
     open_ = {record.id: record.reason for record in records if record.outcome in ("not-evaluated", "failed")}
     if open_:
-        shown = [
+        named = [
             f"`{name}` ({fmt.legible(reason or 'no reason given', 70)})" for name, reason in list(open_.items())[:2]
         ]
         more = f" and {fmt.count(len(open_) - 2)} more" if len(open_) > 2 else ""
-        texts.append(f"Not evaluated: {', '.join(shown)}{more}.")
+        texts.append(f"Not evaluated: {', '.join(named)}{more}.")
     passed = sum(1 for record in records if record.outcome == "passed")
     if passed:
         texts.append(f"{fmt.plural(passed, 'check')} passed.")

@@ -33,7 +33,7 @@ class Drawings:
 @no_collection()
 def draw(report: Report) -> Drawings:
     """Draw every chart that the report's numbers allow."""
-    from reportgen.report import charts  # reads fonts
+    from reportgen.report import charts  # loads matplotlib: a third of a second
 
     # Names are cut as the tables cut them: a caption has no more room than a cell.
     drawn = [msgspec.structs.replace(case, name=cases.label(case)) for case in report.cases]

@@ -62,7 +62,7 @@ def _heads(report: Report, shown: tuple[CaseAnalysis, ...]) -> tuple[str, ...]:
         step,
         "Throughput",
         "Operators run" if on_host else "Device busy",
-        "Best step measured" if measured else "Best step promised",
+        "Best step measured" if measured else "With the best fix",
         "Peak memory",
     )
 
@@ -145,7 +145,9 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
     after_us = finding.gain.step_after_us
     # A measured step is told beside the one that was timed in turn with it.
     factor = fmt.factor(step_before(report, finding) or step_us, after_us)
-    note = f"{finding.id}, {wording.METHOD_WORDS[finding.gain.method]}, {factor}"
+    # Of a step a bound is the best, of a gain it is the most.
+    known = "at best" if finding.gain.method == "bound" else wording.METHOD_WORDS[finding.gain.method]
+    note = f"{finding.id}, {known}, {factor}"
     unit, size = fmt.step_unit(step_us)
     return Figure(value=fmt.number(after_us / size if after_us is not None else None), unit=unit, note=note)
 

@@ -130,7 +130,7 @@ def source_words(function: str, file: str, line: int, line_kind: str) -> str:
 def _command(verify: str) -> str | None:
     """Return the command that a check names first."""
     pieces = verify.split("`")
-    return next((piece for piece in pieces[1::2] if " " in piece), None)
+    return next((fmt.command_line(piece) for piece in pieces[1::2] if " " in piece), None)
 
 
 def _facts_elsewhere(num_facts: int) -> str:

@@ -92,11 +92,15 @@ def _note(sequence: FixSequence, case: CaseAnalysis) -> str:
         error = fmt.share(case.replay.base_error)
         told.append(f"The replayed step misses the measured one by {error}, so nothing is said of a second fix.")
     elif case.replay is not None:
-        told.append(f"The replayed step meets the measured one to {fmt.share(case.replay.base_error)}.")
+        error = fmt.share(case.replay.base_error)
+        if cases.is_profiled(case):
+            told.append(f"Replayed as it is, the step meets the measured one to {error}.")
+        else:
+            told.append(f"The replay is set to take what the unprofiled step takes, and is off by {error}.")
     if cases.is_profiled(case):
         told.append(
-            "The step is the profiled one; what the profiler costs stays in it throughout, and what limits it is told "
-            "without that."
+            "The step is the profiled one: the profiler’s share is in every line of this table. What limits then is "
+            "told of the step without that share."
         )
     if sequence.left_out:
         told.append(f"Nothing more, or nothing that a replay can tell: {fmt.listing(_short(sequence.left_out))}.")

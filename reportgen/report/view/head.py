@@ -121,6 +121,14 @@ def _reason(level: Confidence, findings: Sequence[Finding]) -> str:
     if level == "high" and not all(finding.gain and finding.gain.method == "measured" for finding in findings):
         says = "it says" if len(findings) == 1 else "they say"
         return f"what {says} was measured; a gain that was tried reads “measured”."
+    if level == "low":
+        bounds = [finding.id for finding in findings if finding.gain and finding.gain.method in ("bound", "roofline")]
+        others = [finding.id for finding in findings if finding.id not in bounds]
+        if not others:
+            return "the gain is a bound and can be smaller, down to nothing."
+        if not bounds:
+            return "the cause is inferred."
+        return f"the gain of {fmt.listing(bounds)} is a bound, the cause of {fmt.listing(others)} is inferred."
     return f"{wording.CONFIDENCE_REASONS[level]}."
 
 
@@ -181,7 +189,11 @@ def _timing(report: Report) -> str | None:
         if row is not None and row.high_us > 0:
             interval = fmt.spread(row.low_us, row.high_us)
             whole = fmt.step_time(timing.step_us)
-            return f"The step was timed under the profiler, whose own share is {interval} of {whole}."
+            bare = fmt.spread(timing.step_us - row.high_us, timing.step_us - row.low_us)
+            return (
+                f"The step was timed under the profiler, whose own share is {interval} of {whole}: without it the step "
+                f"is {bare} already, and steps after a fix hold that share too."
+            )
         return "The step was timed under the profiler: what recording adds is in its figures."
     return within
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import Growth, Memory
+from reportgen.analysis.model import Growth, Memory, PeakLine
 from reportgen.report import wording
+
+# Temporaries that are this share of what is alive at the peak are told with it.
+_TOLD_SHARE = 0.05
 
 _BASIS = {
     "unprofiled": "by the allocator’s counters in the timing pass, not profiled",
@@ -22,6 +25,8 @@ def sentences_about(memory: Memory) -> tuple[tuple[str, str], ...]:
 
 def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
     yield "Peak:", _peak(memory)
+    if makes := _makes_peak(memory):
+        yield "At the peak:", makes
     if passes := _passes(memory):
         yield "Passes:", passes
     if memory.headroom is not None or memory.in_use_on_device_bytes is not None:
@@ -61,6 +66,28 @@ def _peak(memory: Memory) -> str:
     if memory.peak_reserved_bytes is not None:
         text += f"; {fmt.size(memory.peak_reserved_bytes)} reserved"
     return f"{text} ({_BASIS[memory.basis]})." if memory.basis else f"{text}."
+
+
+def _makes_peak(memory: Memory) -> str:
+    """Name the place that allocated most of what is alive at the peak, and of what is gone again soon after it."""
+    placed = [line for line in memory.peak_lines if line.source is not None]
+    if not placed or not memory.at_peak_bytes:
+        return ""
+    whole = fmt.size(memory.at_peak_bytes)
+    largest = max(placed, key=lambda line: line.bytes)
+    text = f"{fmt.size(largest.bytes)} of {whole}, the most of one place, are {largest.category} of {_place(largest)}"
+    brief = max((line for line in placed if line.category == "temporaries"), key=lambda line: line.bytes, default=None)
+    if brief is None or brief is largest or brief.bytes < _TOLD_SHARE * memory.at_peak_bytes:
+        return f"{text}."
+    return f"{text}; the peak falls while {_place(brief)} holds {fmt.size(brief.bytes)} of temporaries."
+
+
+def _place(line: PeakLine) -> str:
+    source = line.source
+    if source is None:
+        return fmt.NOT_RECORDED
+    within = f", through {fmt.legible(source.beneath, 60)}" if source.beneath else ""
+    return f"`{fmt.legible(source.function, 40)}`{within}"
 
 
 def _passes(memory: Memory) -> str:
@@ -107,7 +134,10 @@ def _rises(memory: Memory) -> str:
         )
     highest = max((spike.bytes for spike in memory.transients), default=0)
     limit = fmt.size(memory.spike_threshold_bytes)
-    return f"no function held more than {fmt.size(highest)} for itself; from {limit} it would be listed."
+    return (
+        f"no function took more than {fmt.size(highest)} that it gave back before it returned; from {limit} it would "
+        "be listed. What a function returns or saves for the gradient is no rise."
+    )
 
 
 def _growth(growth: Growth | None) -> str:

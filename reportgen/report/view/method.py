@@ -149,7 +149,7 @@ def _ceilings(device: Device, used: set[str]) -> str | None:
 def view_appendices(report: Report, medium: Medium) -> Appendices:
     """Return the appendices."""
     return Appendices(
-        command=report.input.command,
+        command=fmt.command_line(report.input.command) if report.input.command else None,
         command_missing="No command makes this report again: its input was not recorded by reportgen.",
         cases=_cases(report),
         passes=_passes(report),

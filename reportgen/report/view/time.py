@@ -163,7 +163,7 @@ def _slower(case: CaseAnalysis) -> str:
 
 def _distortion_missing(report: Report) -> str:
     return (
-        "What the profiler does to the step is not recorded: no step was timed without it. "
+        "What the profiler does to the step is known as an interval only: no step was timed without it. "
         "`python -m reportgen WORKLOAD` times it."
     )
 

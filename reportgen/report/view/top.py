@@ -85,8 +85,9 @@ def _more(report: Report, num_shown: int) -> str | None:
         for severity, word in (("high", "of high"), ("medium", "of medium"), ("low", "of low"))
     ]
     words = [f"{fmt.spelled(number)} {word} severity" for number, word in counts if number]
-    facts = num_facts(report, rest)
-    words += [f"{fmt.spelled(facts)} {fmt.noun(facts, 'fact')} about the run"] if facts else []
+    facts, of_cases = num_facts(report, rest), sum(1 for finding in rest if finding.severity == "info")
+    several = ", some of several cases" if of_cases > facts else ""
+    words += [f"{fmt.spelled(facts)} {fmt.noun(facts, 'fact')} about the run{several}"] if facts else []
     ids = fmt.listing([finding.id for finding in rest]) if len(rest) <= 6 else f"{rest[0].id} to {rest[-1].id}"
     text = f"{fmt.listing(words)}: {ids}."
     return f"And {text}" if num_shown else text[0].upper() + text[1:]

@@ -212,6 +212,8 @@ def test_one_launch_for_the_step_is_a_bound_where_compiling_is_what_is_advised(t
     assert (sure.gain.method, sure.confidence) == ("replay", "medium")
     assert (hoped.gain.method, hoped.confidence, hoped.gain.at_least_us_per_step) == ("bound", "low", 0.0)
     # At most what the interval reaches to: a bound that the interval passes would be none.
+    assert sure.gain.at_most_us_per_step is not None
+    assert sure.gain.step_after_us is not None
     assert hoped.gain.step_after_us == 1000.0 - sure.gain.at_most_us_per_step
     assert sure.gain.at_most_us_per_step > 1000.0 - sure.gain.step_after_us
     assert "the most that the fix can do" in hoped.evidence[-1].text

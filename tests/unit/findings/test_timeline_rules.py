@@ -193,9 +193,17 @@ class TestInputStall:
         assert record.value == pytest.approx(0.465, abs=0.001)
         assert finding.gain is not None
 
-    def test_a_loader_that_keeps_up_passes(self) -> None:
-        record, _ = judge(host_bound_case(), "input-stall")
+    def test_a_loader_that_keeps_up_passes_and_without_one_there_is_nothing_to_look_at(self) -> None:
+        region = Region(
+            name="enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+            count_per_step=1.0,
+            host_us_per_step=50.0,
+            device_us_per_step=None,
+        )
+        record, _ = judge(host_bound_case(regions=Cut(items=(region,), total=1)), "input-stall")
         assert (record.outcome, record.value) == ("passed", 0.0)
+        record, _ = judge(host_bound_case(), "input-stall")
+        assert (record.outcome, record.reason) == ("not-applicable", "no data loader was recorded in the steps")
 
 
 def step_times(*samples_us: float) -> StepTimes:

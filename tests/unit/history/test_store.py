@@ -312,3 +312,20 @@ def test_a_change_names_what_else_changed_that_night(store):
     assert row.text.replace("\u00a0", " ") == (
         "device time per step 200 µs → 210 µs (+5.0 %) since 2026-01-02 (commit aaaaaaaaa → bbbbbbbbb)"
     )
+
+
+def test_a_file_that_is_no_database_is_an_input_that_cannot_be_read(tmp_path):
+    (tmp_path / "history.sqlite").write_text("not a database\n" * 50)
+    with pytest.raises(InputUnreadable, match="cannot be opened: file is not a database"):
+        open_store(tmp_path / "history.sqlite")
+
+
+def test_a_store_that_cannot_be_made_where_it_is_wanted_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputUnreadable, match="cannot be made"):
+        open_store(tmp_path / "file" / "history.sqlite")
+
+
+def test_a_port_that_is_no_number_is_a_wrong_usage():
+    with pytest.raises(UsageError, match="is no URL of a database"):
+        open_store("postgresql://host:port/name")

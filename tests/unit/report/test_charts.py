@@ -89,7 +89,7 @@ def test_every_figure_that_is_drawn_is_in_the_alternative_text(monkeypatch: pyte
 def test_the_chart_for_print_names_the_font_that_the_document_brings(name: str) -> None:
     texts = [node for node in ET.fromstring(CHARTS[name].print_svg).iter() if node.tag.endswith("}text")]
     assert texts
-    assert {node.attrib["font-family"] for node in texts} == {"Report Sans"}
+    assert all("'Report Sans'" in node.attrib["style"] for node in texts)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -109,7 +109,7 @@ def test_path_data_has_two_decimals_and_glyphs_keep_their_scale(name: str) -> No
     assert data
     assert not [piece for piece in data if re.search(r"\.\d{3}", piece) or "transform" in piece]
     scales = set(re.findall(r"scale\(([\d.]+)", CHARTS[name].light_svg))
-    assert "0.00390625" in scales  # 8 points of a font that is drawn in 2048ths of its size
+    assert "0.015625" in scales  # 1/64: a glyph is drawn in 64ths of its hundredth
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -194,52 +194,18 @@ def drawn_svg(draw: Callable[[Canvas], None], *, as_paths: bool = False) -> ET.E
     return ET.fromstring(canvas.svg(as_paths=as_paths))
 
 
-def test_what_is_drawn_alike_is_one_path_and_marks_stay_apart() -> None:
-    def draw(canvas: Canvas) -> None:
-        for x in (10.0, 20.0, 30.0):
-            canvas.line([(x, 0.0), (x, 50.0)], "#000000")
-        canvas.marks([(10.0, 10.0), (12.0, 10.0)], 6.0, filled=False)
-
-    paths = [node.attrib["d"] for node in drawn_svg(draw).iter(f"{SVG}path")]
-    assert paths[0] == "M10 0V50M20 0V50M30 0V50"
-    assert len(paths) == 3  # the second mark hides a part of the first
-
-
 def test_columns_that_touch_are_one_outline() -> None:
     columns = [(0.0, 10.0, 5.0, 10.0), (5.0, 15.0, 5.0, 5.0), (20.0, 0.0, 1.0, 20.0)]
     root = drawn_svg(lambda canvas: canvas.columns(columns, "#000000"))
-    assert [node.attrib["d"] for node in root.iter(f"{SVG}path")] == ["M0 20V10H5V15H10V20zM20 20V0H21V20z"]
-
-
-def test_hatch_stays_within_its_box() -> None:
-    root = drawn_svg(lambda canvas: canvas.hatch([(10.0, 20.0, 30.0, 8.0)], "#000000"))
-    (path,) = root.iter(f"{SVG}path")
-    ends = [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", path.attrib["d"])]
-    assert len(ends) > 10
-    assert all(10 <= x <= 40 and 20 <= y <= 28 for x, y in ends)
-    # Every line rises to the right at half a right angle.
-    assert all(
-        x2 - x1 == pytest.approx(y1 - y2, abs=0.02) for (x1, y1), (x2, y2) in zip(ends[::2], ends[1::2], strict=True)
-    )
-
-
-def test_text_is_anchored_at_its_side() -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.text(100.0, 10.0, "000", align="left")
-        canvas.text(100.0, 20.0, "000", align="center")
-        canvas.text(100.0, 30.0, "000", align="right")
-
-    # A figure is 1139 of 2048 units wide: three of 8 points are 13.35.
-    texts = [float(node.attrib["x"]) for node in drawn_svg(draw).iter(f"{SVG}text")]
-    assert texts == pytest.approx([100.0, 100.0 - 6.67, 100.0 - 13.35], abs=0.01)
-
-
-def test_a_glyph_is_written_once_however_often_it_is_used() -> None:
-    root = drawn_svg(lambda canvas: canvas.text(0.0, 10.0, "aba a"), as_paths=True)
-    assert [node.attrib["id"] for node in root.iter(f"{SVG}path")] == ["r-a", "r-b"]
-    uses = [(node.attrib["href"], float(node.get("x", 0))) for node in root.iter(f"{SVG}use")]
-    # An a and a b are 1139 units wide, a space 569.
-    assert uses == [("#r-a", 0), ("#r-b", 1139), ("#r-a", 2278), ("#r-a", 3417 + 569)]
+    _, drawn = [node.attrib["d"] for node in root.iter(f"{SVG}path")]  # the sheet itself is the first
+    outlines = [
+        [tuple(map(float, point.split())) for point in outline.replace("z", "").split("L")]
+        for outline in drawn.split("M")[1:]
+    ]
+    assert outlines == [
+        [(0, 20), (0, 10), (5, 10), (5, 15), (10, 15), (10, 20)],
+        [(20, 20), (20, 0), (21, 0), (21, 20)],
+    ]
 
 
 def test_label_takes_the_first_free_place() -> None:

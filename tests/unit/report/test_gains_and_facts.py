@@ -69,7 +69,7 @@ def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
         ["F4, F5", "prefill and decode", "The inputs are synthetic", "inputs: random token ids."],
     ]  # fmt: skip
     # Two statements, wherever they are counted.
-    assert view_top(report, SCREEN).more == "And two facts about the run: F2, F3, F4 and F5."
+    assert view_top(report, SCREEN).more == "And two facts about the run, some of several cases: F2, F3, F4 and F5."
     assert view_checklist(report)[4].verdict == f"2{NBSP}facts"
     assert "F2 and F3: The first step takes" in plain(view_checklist(report)[4].found)
 

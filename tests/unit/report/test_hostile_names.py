@@ -9,7 +9,7 @@ import pytest
 from reportgen.analysis.model import Cut
 from reportgen.findings.model import Evidence
 from reportgen.report.html import render_html
-from reportgen.report.model import Report
+from reportgen.report.model import Report, ReportInput
 from reportgen.report.pdf import render_pdf
 from reportgen.report.terminal import columns_of, render_terminal
 from reportgen.report.view.drawings import Drawings
@@ -32,7 +32,8 @@ def hostile_report(name: str) -> Report:
         name=name, operators=Cut(items=(item,), total=1), parameters={name: name}, provenance={name: name}
     )
     finding = build.finding(case=name, title=name, action=name, mechanism=name, evidence=(Evidence(text=name),))
-    return build.report([case], [finding])
+    given = ReportInput(kind="workload", path="recording", command=f"python -m reportgen {name}")
+    return build.report([case], [finding], input=given)
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())

@@ -4,8 +4,13 @@ import runpy
 import typing
 from pathlib import Path
 
+import pytest
+
 from reportgen.analysis.model import BUDGET_PARTS, MemoryCategory
+from reportgen.errors import InputUnreadable
+from reportgen.history.compare import read_report
 from reportgen.recording import PassName
+from reportgen.report.json import read_input
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
@@ -22,3 +27,20 @@ def test_the_closed_lists_are_those_of_the_model():
     text = " ".join((DOCS / "report-json.md").read_text(encoding="utf-8").split())
     for names in (BUDGET_PARTS, typing.get_args(MemoryCategory), typing.get_args(PassName)):
         assert ", ".join(names) in text
+
+
+@pytest.mark.parametrize("read", [read_report, read_input])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"schema_version": "2.0", "input": {"kind": "trace", "path": "x"}}', r"schema version '2\.0'"),
+        (b'{"a":' * 200_000, "nested too deep"),
+        (b'{"schema_version": null}', "Expected `str`, got `null`"),
+        (b"", "no report of this version"),
+    ],
+)
+def test_a_report_that_cannot_be_understood_is_refused_in_a_line(tmp_path, read, content, message):
+    (tmp_path / "report.json").write_bytes(content)
+    with pytest.raises(InputUnreadable, match=message) as raised:
+        read(tmp_path)
+    assert "\n" not in str(raised.value)
