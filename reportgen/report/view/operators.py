@@ -198,7 +198,7 @@ def _note(case: CaseAnalysis, shown: Sequence[Operator], num_rest: int, medium: 
     if roofs:
         texts.append(
             "Roof: the time at the device’s ceilings over the time taken. Latency: under 10 µs a call and under "
-            f"25{fmt.NBSP}% of the roof."
+            f"25{fmt.NBSP}% of the roof; compute and memory: the roof above it, however far."
         )
     if any(item.roof_share is not None and item.roof_share > 1 for item in shown):
         texts.append(
