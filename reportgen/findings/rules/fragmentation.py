@@ -31,7 +31,7 @@ CAPACITY = Threshold(
     name="capacity",
     value=0.9,
     unit="of the device in use",
-    reason="holes cost nothing while memory is left; in the last tenth the allocator empties its cache for want of them",
+    reason="holes cost nothing while memory is left; in the last tenth the allocator empties its cache",
 )
 
 
