@@ -181,6 +181,9 @@ def _caption(bars: Sequence[Bar]) -> Caption:
     ]
     kinds = {bar.profiled for bar in bars}
     profiled = "profiled where it says so" if len(kinds) > 1 else "profiled" if kinds.pop() else "not profiled"
+    if {bar.mode for bar in bars} >= {"pipelined", "drained"}:
+        alone = listing([bar.case for bar in bars if bar.mode == "drained"])
+        profiled += f", timed alone (drained) in {alone}, else back to back (pipelined)"
     each = "Each bar is" if len(bars) > 1 else "The bar is"
     return Caption(
         conclusion=f"The {worker} {' and '.join(clauses)}.",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.analysis.model import BudgetPart, BudgetRow, CaseAnalysis
+    from reportgen.recording import StepMode
 
 # Shares of the bar from which a part's label stands inside, in one line or in two.
 ONE_LINE_SHARE, TWO_LINES_SHARE = 0.16, 0.11
@@ -53,6 +54,7 @@ class Bar:
     case: str
     worker: str  # "device", or "host" where the host is the device
     profiled: bool
+    mode: StepMode | None  # how steps followed each other while they were timed without the profiler
     unit: str
     step_us: float
     works_us: float
@@ -101,6 +103,7 @@ def read_bar(case: CaseAnalysis) -> Bar | None:
         case=case.name,
         worker="host" if case.device_kind == "host" else "device",
         profiled=budget.basis == "trace",
+        mode=case.timing.mode if case.timing is not None and budget.basis != "trace" else None,
         unit=unit,
         step_us=budget.step_us,
         works_us=sum(row.us_per_step for row in rows if row.name in WORK_PARTS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -12,9 +13,12 @@ from reportgen.findings.model import Confidence, Finding
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
+from reportgen.report.view.figures import chosen_times
 from reportgen.report.view.medium import Medium
 
 MOST_NOTICES = 3
+# Medians of the first and the last quarter that lie further apart than this share of the median are two regimes.
+DRIFT_SHARE = 0.2
 _COMMON = ("batch", "dtype", "preset")
 
 
@@ -105,6 +109,8 @@ def view_sureness(report: Report) -> tuple[Sureness, ...]:
             lines.append(Sureness(lead=lead, text=_reason(level, [f for f in top if f.confidence == level])))
     if coverage := _coverage(report):
         lines.append(Sureness(lead="", text=coverage))
+    if unsteady := _unsteady(report):
+        lines.append(Sureness(lead="", text=unsteady))
     if timing := _timing(report):
         lines.append(Sureness(lead="", text=timing))
     return tuple(lines)
@@ -138,6 +144,26 @@ def _coverage(report: Report) -> str | None:
     return f"{fmt.share(operators)} of the device time{where} has its operator, {fmt.share(shapes)} its shape."
 
 
+def _unsteady(report: Report) -> str | None:
+    """Name the case whose step wanders most; where it drifted, its first and last quarter's medians."""
+    fired = {record.case for record in report.rules if record.id == "unstable-timing" and record.outcome == "fired"}
+    found = []
+    for case in report.cases:
+        times = chosen_times(case)
+        if case.name in fired and times is not None and times.median_us > 0:
+            found.append(((times.p95_us - times.p5_us) / times.median_us, case, times))
+    if not found:
+        return None
+    _, case, times = max(found, key=lambda one: one[0])
+    quarter = len(times.samples_us) // 4
+    lead = f"The step of {cases.label(case)}"
+    if quarter:
+        first, last = statistics.median(times.samples_us[:quarter]), statistics.median(times.samples_us[-quarter:])
+        if abs(last - first) >= DRIFT_SHARE * times.median_us:
+            return f"{lead} drifts: {fmt.step_time(first)} at first, {fmt.step_time(last)} in the end."
+    return f"{lead} is not steady: {fmt.spread(times.p5_us, times.p95_us)}."
+
+
 def _timing(report: Report) -> str | None:
     """Say what the profiler adds, and whether the figures hold it."""
     within: str | None = None
@@ -150,7 +176,9 @@ def _timing(report: Report) -> str | None:
             times = timing.pipelined if timing.mode == "pipelined" else timing.drained
             if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
-                return f"The profiler adds {added} to the step of {cases.label(case)}; it is in no figure on this page."
+                return (
+                    f"The profiler adds {added} to the step of {cases.label(case)}: parts are scaled to go without it."
+                )
             if profiled_us is not None and times is not None:
                 within = within or (
                     f"What the profiler adds to the step of {cases.label(case)} is within the spread of the unprofiled "

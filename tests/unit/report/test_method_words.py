@@ -79,6 +79,25 @@ def test_the_title_counts_the_devices_that_worked_not_those_of_the_machine() -> 
     assert plain(dict(view_method(build.report([worked], devices=listed)).environment)["Device"]) == "8 × Tesla V100"
 
 
+def test_a_step_that_drifts_is_said_with_where_it_began_and_ended() -> None:
+    timing = host_bound_case().timing
+    assert timing is not None
+
+    def said(*samples_us: float) -> str:
+        times = StepTimes(median_us=1000.0, p5_us=600.0, p95_us=1400.0, min_us=600.0, max_us=1400.0,
+                          num_samples=len(samples_us), samples_us=samples_us)  # fmt: skip
+        case = host_bound_case(timing=msgspec.structs.replace(timing, pipelined=times))
+        _, rules = evaluate([case], Environment())
+        report = msgspec.structs.replace(build.report([case]), rules=rules)
+        return plain(" ".join(line.text for line in view_sureness(report)))
+
+    assert "The step of prefill drifts: 0.60 ms at first, 1.40 ms in the end." in said(
+        600, 600, *[1000] * 4, 1400, 1400
+    )
+    # As wide, but as often slow at first as in the end.
+    assert "The step of prefill is not steady: 0.60 to 1.40 ms." in said(600, 1400, *[1000] * 4, 600, 1400)
+
+
 def test_the_profiler_adds_nothing_that_can_be_told_within_the_spread() -> None:
     timing = host_bound_case().timing
     assert timing is not None
@@ -95,7 +114,9 @@ def test_the_profiler_adds_nothing_that_can_be_told_within_the_spread() -> None:
     # Profiled, the step takes 1500 and 3000.
     assert [distortion(p95_us) for p95_us in (1400.0, 2900.0, 3100.0)] == ["fired", "fired", "passed"]
     # Page one speaks of the timeline pass, which takes 1500.
-    assert plain(said[0]).endswith("The profiler adds 500 µs to the step of prefill; it is in no figure on this page.")
+    assert plain(said[0]).endswith(
+        "The profiler adds 500 µs to the step of prefill: parts are scaled to go without it."
+    )
     assert "within the spread of the unprofiled steps, 0.10 to 2.90 ms" in plain(said[1])
 
 
