@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from reportgen.analysis.model import CaseAnalysis, Coverage, Cut, Launching, Operator, Timing
@@ -107,6 +108,16 @@ class TestGemmMisaligned:
     def test_a_fast_odd_product_is_left_alone(self) -> None:
         record, _ = judge([case(product(8192, 1024, 50257, 1300.0))], "gemm-misaligned")
         assert record.outcome == "passed"
+
+    def test_slow_odd_products_that_are_a_small_part_of_the_step_are_said(self) -> None:
+        # 843 GFLOP at 700 TFLOP/s take 1204 of the 8000 us: 6.80 ms less, 0.7 % of a second.
+        long = case(self.ODD)
+        assert long.timing is not None
+        long = msgspec.structs.replace(long, timing=msgspec.structs.replace(long.timing, step_us=1e6))
+        record, _ = judge([long], "gemm-misaligned")
+        assert record.outcome == "passed"
+        assert record.reason is not None
+        assert plain(record.reason) == "1 product of odd stride would be 6.80 ms faster aligned, 0.7 % of the step"
 
     def test_the_gain_ends_at_the_host(self) -> None:
         busy_host = case(self.ODD, launching=Launching(host_low_us=9500.0))

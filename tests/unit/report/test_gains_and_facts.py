@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
+from reportgen.analysis.model import Memory, PeakLine, Source
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
 from reportgen.report.model import Report
 from reportgen.report.terminal import render_terminal
@@ -18,6 +20,7 @@ from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.gains import gain_text, method_words, told_gain
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN
+from reportgen.report.view.memory_sentences import sentences_about
 from reportgen.report.view.top import view_top
 from tests import report_builder as build
 from tests.case_builder import budget, host_bound_case
@@ -80,6 +83,38 @@ def test_a_report_of_facts_alone_counts_them_as_it_lists_them() -> None:
     report = build.report([PREFILL, DECODE], facts, rules=fired)
 
     assert plain(rules_sentence(report)) == "No fault found; 1 fact is stated."
+
+
+def test_a_checklist_step_whose_checks_were_mostly_not_evaluated_found_nothing_and_does_not_say_so() -> None:
+    outcomes: dict[str, Any] = {
+        "trace-incomplete": "passed",
+        "cold-start": "not-evaluated",
+        "unstable-timing": "not-evaluated",
+    }
+    rules = tuple(RuleRecord(id=name, case="prefill", outcome=outcome) for name, outcome in outcomes.items())
+
+    assert plain(view_checklist(build.report([PREFILL], [], rules=rules))[4].verdict) == "2 of 3 checks not evaluated"
+
+
+def test_the_place_that_holds_most_at_the_peak_is_named_and_what_comes_and_goes_there() -> None:
+    def line(function: str, category: Any, size: int) -> PeakLine:
+        source = Source(file="train.py", line=1, function=function, line_kind="def", user=True)
+        return PeakLine(source=source, category=category, bytes=size, num_blocks=1)
+
+    lines = (line("forward", "activations", 4 * 2**30), line("loss", "temporaries", 3 * 2**30))
+    memory = Memory(
+        peak_allocated_bytes=10 * 2**30,
+        peak_reserved_bytes=None,
+        start_bytes=None,
+        growth_bytes_per_step=None,
+        at_peak_bytes=10 * 2**30,
+        peak_lines=lines,
+    )
+    told = dict(sentences_about(memory))
+    assert plain(told["At the peak:"]) == (
+        "4.00 GiB of 10.0 GiB, the most of one place, are activations of `forward`; the peak falls while `loss` holds "
+        "3.00 GiB of temporaries."
+    )
 
 
 def test_facts_that_differ_in_more_than_their_figure_stay_two() -> None:

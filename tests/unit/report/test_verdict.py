@@ -108,6 +108,15 @@ def test_the_best_change_is_promised_as_it_is_known(method: str, words: str) -> 
     assert verdict(report_builder.report(findings=[finding])).changes == words
 
 
+def test_a_bound_beside_a_gain_that_is_known_stays_a_bound() -> None:
+    findings = [
+        report_builder.finding("F1", gain=report_builder.gain(1000.0, 600.0, "replay")),
+        report_builder.finding("F2", case="decode", gain=report_builder.gain(1000.0, 200.0, "bound")),
+    ]
+    words = verdict(report_builder.report([host_bound_case(), host_bound_case(name="decode")], findings)).changes
+    assert words == "Two changes, one replayed and one a bound, bring the steps to 0.60 and at best 0.20\u00a0ms."
+
+
 def test_gains_of_one_case_are_not_added_up() -> None:
     findings = [
         report_builder.finding("F1", gain=report_builder.gain(1000.0, 500.0)),
