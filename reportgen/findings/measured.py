@@ -50,7 +50,7 @@ def with_measured_gain(draft: Draft, case: CaseAnalysis) -> Draft:
     if gain is None:
         return dataclasses.replace(draft, evidence=evidence)
     name = name_of(best.name)
-    verify = f"{draft.verify} {name[:1].upper()}{name[1:]} it came to {fmt.step_time(gain.step_after_us)}."
+    verify = f"{draft.verify} {name[:1].upper()}{name[1:]} the step came to {fmt.step_time(gain.step_after_us)}."
     return dataclasses.replace(draft, evidence=evidence, gain=gain, confidence="high", verify=verify)
 
 

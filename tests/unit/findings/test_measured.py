@@ -58,7 +58,7 @@ def test_a_faster_alternative_gives_the_gain_from_the_step_timed_in_turn_with_it
     assert finding.gain.share_of_step == pytest.approx(800 / 1050)
     assert "0.25\u00a0ms" in finding.evidence[-1].text
     assert finding.verify is not None
-    assert finding.verify.endswith("Captured as one CUDA graph it came to 0.25\u00a0ms.")
+    assert finding.verify.endswith("Captured as one CUDA graph the step came to 0.25\u00a0ms.")
     assert "its results are equal" in finding.evidence[-1].text
 
 
