@@ -40,7 +40,7 @@ _LONGEST_FOLDER_NAME = 100
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What a command line says about a run: the options of CONTRACT.md by their names."""
+    """What a command line says about a run, by the names of its options (docs/guide.md)."""
 
     device: str = "auto"
     cases: tuple[str, ...] = ()

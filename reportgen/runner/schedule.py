@@ -9,9 +9,8 @@ from collections.abc import Sequence
 TIMING_S = 15.0
 # Steps before the first measured block, until the step no longer drifts.
 SETTLING_S = 2.0
-# One block of timed steps, and the blocks that lie before, between and after the profiled passes.
+# One block of timed steps; blocks lie before, between and after the profiled passes.
 BLOCK_S = 1.0
-NUM_BLOCKS = 3
 MIN_BLOCK_STEPS, MAX_BLOCK_STEPS = 3, 48
 # The steps seen again where each step of a lap has a shape of its own.
 REVISIT_S = 3.0

@@ -56,9 +56,6 @@ TABLES_BY_PROCESS = {"CPU functions": Table.OPERATORS, "CUDA functions": Table.K
 
 MEMORY_INSTANT = "[memory]"
 
-# torch's DeviceType of what the host allocates.
-HOST_DEVICE_TYPE = 0
-
 
 def table_of(category: str, process: object) -> Table | None:
     """Return the table for an event's category (its process, where it has none), or None where no table keeps it."""

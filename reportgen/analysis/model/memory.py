@@ -134,6 +134,11 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     in_use_share: float | None = None  # reserved at the peak and what others use beside it
     others_bytes: int | None = None  # in use on the device, not reserved by this allocator
 
+    @property
+    def share(self) -> float:
+        """Return the share in use at the peak, by whoever; what this allocator reserved where that alone is known."""
+        return self.in_use_share if self.in_use_share is not None else self.reserved_share
+
 
 class FirstStepMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The first step after the build, in which the allocator grows."""

@@ -17,7 +17,6 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
-from reportgen.findings.rules.near_capacity import SHARE as CAPACITY
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Fragmentation, Memory
@@ -27,6 +26,12 @@ SHARE = Threshold(
     value=0.15,
     unit="of reserved",
     reason="the allocator's rounding and its pools of 2 and 20 MiB leave up to a tenth unused in healthy programs",
+)
+CAPACITY = Threshold(
+    name="capacity",
+    value=0.9,
+    unit="of the device in use",
+    reason="holes cost nothing while memory is left; in the last tenth the allocator empties its cache",
 )
 
 
@@ -48,16 +53,16 @@ def judge(context: Context) -> Verdict:
     measured = context.measured(SHARE, share)
     if share < limit:
         return passed(f"{fmt.share(share)} of the reserved memory lies in holes", measured)
-    if not _is_short(memory):
+    if not _is_short(memory, context.thresholds[CAPACITY.name]):
         return passed("the holes cost nothing: there is memory left, and no allocation had to be repeated", measured)
     return fired(_draft(context, memory, holes), measured=measured)
 
 
-def _is_short(memory: Memory) -> bool:
+def _is_short(memory: Memory, capacity: float) -> bool:
     if memory.allocator is not None and memory.allocator.retries:
         return True
     headroom = memory.headroom
-    return headroom is not None and (headroom.in_use_share or headroom.reserved_share) >= CAPACITY.value
+    return headroom is not None and headroom.share >= capacity
 
 
 def _draft(context: Context, memory: Memory, holes: Fragmentation) -> Draft:
@@ -88,4 +93,4 @@ def _draft(context: Context, memory: Memory, holes: Fragmentation) -> Draft:
     )
 
 
-RULE = Rule(id="fragmentation", checklist_step=3, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="fragmentation", checklist_step=3, judge=judge, thresholds=(SHARE, CAPACITY))

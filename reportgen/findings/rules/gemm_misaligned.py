@@ -122,9 +122,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         evidence=(
             *(_described(fault, recorded_steps(case)) for fault in faults[:MOST_DESCRIBED]),
             Evidence(text=f"leading stride not a multiple of 16 bytes: {_strides(faults)}"),
-            Evidence(
-                text=f"an aligned product reaches {fmt.flop_rate(rate[0])}, {rate[1]}", value=rate[0], unit="FLOP/s"
-            ),
+            Evidence(text=f"an aligned product {_reaches(rate)}", value=rate[0], unit="FLOP/s"),
         ),
         mechanism="The fast kernels load 16 bytes at a time, so every row must begin at a multiple of that; "
         "else an older, slower kernel is chosen.",
@@ -142,6 +140,13 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         source=row.source,
         identity=(row.name, *faults[0].strides, fmt.shapes(row.input_shapes, row.input_types, row.name)),
     )
+
+
+def _reaches(rate: tuple[float, str]) -> str:
+    """Say at which rate, and whether this step shows it or it is assumed."""
+    if "same step" in rate[1]:
+        return f"reaches {fmt.flop_rate(rate[0])}, {rate[1]}"
+    return f"is assumed to reach {fmt.flop_rate(rate[0])}, {rate[1]}: no product of this step shows it"
 
 
 def _described(fault: _Fault, sample: str) -> Evidence:

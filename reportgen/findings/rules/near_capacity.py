@@ -39,7 +39,7 @@ def judge(context: Context) -> Verdict:
     if memory is None or headroom is None:
         return not_evaluated("the device's memory or what is reserved of it was not recorded")
     limit = context.thresholds[SHARE.name]
-    share = headroom.in_use_share if headroom.in_use_share is not None else headroom.reserved_share
+    share = headroom.share
     measured = context.measured(SHARE, share)
     if share <= limit:
         return passed(f"{fmt.share(share)} of the device's memory is in use at the peak", measured)
@@ -65,7 +65,8 @@ def _draft(context: Context, memory: Memory, headroom: Headroom, share: float) -
         evidence=tuple(rows),
         mechanism="When nothing is left, the allocator empties its cache and waits for the device, and then fails.",
         action="Lower the peak, or leave room for the longest input that may come.",
-        verify=f"{context.check_command()}: memory in use at the peak must stay under {fmt.share(SHARE.value, 0)}.",
+        verify=f"{context.check_command()}: memory in use at the peak must stay under "
+        f"{fmt.share(context.thresholds[SHARE.name], 0)}.",
         confidence="high",
         severity="medium",
     )

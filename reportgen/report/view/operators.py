@@ -170,13 +170,20 @@ def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
         return ()
     call_us = item.device_us_per_step / item.calls_per_step if item.device_us_per_step and item.calls_per_step else None
     rate = fmt.NOT_EVALUATED
-    if call_us and item.bound == "compute" and item.flops:
+    if call_us and item.flops and _is_right_of_ridge(item):
         rate = fmt.flop_rate(item.flops / call_us * 1e6)
     elif call_us and item.bytes:
         rate = fmt.byte_rate(item.bytes / call_us * 1e6)
     roof = fmt.share(item.roof_share, 0) if item.roof_share is not None else fmt.NOT_EVALUATED
     bound = tables.text(item.bound or fmt.NOT_EVALUATED)
     return (tables.text(rate), dataclasses.replace(tables.text(roof), sort=item.roof_share), bound)
+
+
+def _is_right_of_ridge(item: Operator) -> bool:
+    """Tell whether the roof's share is of the arithmetic's peak: the rate beside it is of the same."""
+    if item.bound == "latency" and item.intensity is not None and item.ridge is not None:
+        return item.intensity > item.ridge
+    return item.bound == "compute"
 
 
 def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:

@@ -187,6 +187,11 @@ class TestFragmentation:
         record, findings = judge(with_memory(fragmentation=holes(GIB)), "fragmentation")
         assert (record.outcome, findings) == ("passed", [])
 
+    def test_a_full_device_is_what_the_threshold_says(self) -> None:
+        nearly = with_memory(fragmentation=holes(GIB), headroom=Headroom(device_bytes=6 * GIB, reserved_share=0.85))
+        assert judge(nearly, "fragmentation")[0].outcome == "passed"
+        assert judge(nearly, "fragmentation", {"fragmentation.capacity": 0.8})[0].outcome == "fired"
+
     def test_passes_small_holes_on_a_full_device(self) -> None:
         full = Headroom(device_bytes=5 * GIB, reserved_share=1.0)
         assert judge(with_memory(fragmentation=holes(MIB), headroom=full), "fragmentation")[0].outcome == "passed"

@@ -3,8 +3,11 @@ from __future__ import annotations
 import csv
 import io
 
+import msgspec
+
 from reportgen.analysis.model import Cut, Operator, Source
 from reportgen.report.operator_table import encode_operators
+from reportgen.report.view.operators import _roof_cells
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 
@@ -62,3 +65,16 @@ def test_a_name_is_never_a_formula_and_a_figure_stays_one() -> None:
     assert row["name"] == "'=HYPERLINK(1)"
     assert row["module"] == 'a, "b"\nc'
     assert row["device_us_per_step"] == "-1.5"
+
+
+def test_the_rate_beside_a_roof_is_the_one_that_the_roof_is_of() -> None:
+    def rate(intensity: float) -> str:
+        short = msgspec.structs.replace(
+            MM, device_us_per_step=25.0, flops=6.0e8, bytes=3.0e6, bound="latency", roof_share=0.2, ridge=179.0,
+            intensity=intensity,
+        )  # fmt: skip
+        return _roof_cells(short, roofs=True)[0].text.replace("\u00a0", " ")
+
+    # 10 µs a call: 600 million operations and 3 MB are 60 TFLOP/s and 0.3 TB/s.
+    assert rate(intensity=200.0) == "60.0 TFLOP/s"
+    assert rate(intensity=100.0) == "0.30 TB/s"
