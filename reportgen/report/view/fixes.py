@@ -102,9 +102,23 @@ def _note(sequence: FixSequence, case: CaseAnalysis) -> str:
             "The step is the profiled one: the profiler’s share is in every line of this table. What limits then is "
             "told of the step without that share."
         )
+    if close := _host_is_close(sequence, case):
+        told.append(close)
     if sequence.left_out:
         told.append(f"Nothing more, or nothing that a replay can tell: {fmt.listing(_short(sequence.left_out))}.")
     return " ".join(told)
+
+
+def _host_is_close(sequence: FixSequence, case: CaseAnalysis) -> str:
+    """Warn where a step that the device limits all along would be shorter than the host may take to issue it."""
+    launching = case.launching
+    limits = {sequence.limits_now, *(fix.limits_next for fix in sequence.fixes)}
+    if launching is None or launching.host_high_us is None or limits != {"device"}:
+        return ""
+    if not sequence.fixes or launching.host_high_us <= sequence.fixes[-1].step_after_us:
+        return ""
+    host = fmt.spread(launching.host_low_us, launching.host_high_us)
+    return f"The host issues work for {host} a step: it may limit the last of these steps, which is longer then."
 
 
 def _short(ids: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.budget import budget_table
 from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
+from reportgen.report.view.fixes import fixes_table
 from reportgen.report.view.gains import gain_text, method_words, told_gain
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN
@@ -115,6 +116,18 @@ def test_the_place_that_holds_most_at_the_peak_is_named_and_what_comes_and_goes_
         "4.00 GiB of 10.0 GiB, the most of one place, are activations of `forward`; the peak falls while `loss` holds "
         "3.00 GiB of temporaries."
     )
+
+
+def test_a_host_that_may_take_longer_than_the_step_that_is_left_is_said() -> None:
+    fix = Fix(finding="F1", edit="pad", step_after_us=920.0, method="replay", limits_next="device")
+    sequence = FixSequence(case="prefill", step_us=1000.0, fixes=(fix,), limits_now="device")
+    longer_step = msgspec.structs.replace(fix, step_after_us=960.0)
+
+    # The host of this case works 900 to 950 us.
+    note = fixes_table(sequence, PREFILL, 1).note
+    assert "The host issues work for 0.90 to 0.95 ms a step: it may limit" in plain(note or "")
+    longer = fixes_table(msgspec.structs.replace(sequence, fixes=(longer_step,)), PREFILL, 1).note
+    assert "may limit" not in (longer or "")
 
 
 def test_facts_that_differ_in_more_than_their_figure_stay_two() -> None:
