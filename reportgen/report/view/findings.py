@@ -13,6 +13,7 @@ from reportgen.report.view.checklist import ChecklistStep, rules_sentence, view_
 from reportgen.report.view.facts import Fact, state_facts
 from reportgen.report.view.finding_texts import evidence_text
 from reportgen.report.view.gains import gain_text, told_gain
+from reportgen.report.view.leftovers import view_leftovers
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Link, Row, Table
@@ -51,6 +52,7 @@ class Findings:
     sentence: str
     more: str | None
     checklist: tuple[ChecklistStep, ...]
+    leftovers: tuple[str, ...]  # what is not worth optimising, a sentence a case
 
 
 def view_findings(report: Report, medium: Medium, links: Links) -> Findings:
@@ -72,6 +74,7 @@ def view_findings(report: Report, medium: Medium, links: Links) -> Findings:
         sentence=rules_sentence(report),
         more=f"{fmt.plural(left, 'more finding')} in the HTML and in report.json." if left else None,
         checklist=view_checklist(report),
+        leftovers=view_leftovers(report),
     )
 
 

@@ -1,0 +1,70 @@
+"""What is not worth anybody's afternoon: what no finding speaks of, with the most that it could give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen import formatting as fmt
+from reportgen.report.view import cases
+
+if TYPE_CHECKING:
+    from reportgen.analysis.model import BudgetPart, CaseAnalysis, Operator
+    from reportgen.report.model import Report
+
+# Under this share of the step nothing is worth a change: the rules' own threshold.
+_LITTLE = 0.03
+# Parts of the budget that a program can do without, what they are called, and the rules that speak of them.
+_SPARED: dict[BudgetPart, tuple[str, frozenset[str]]] = {
+    "copy": ("copies between host and device", frozenset({"blocking-copy"})),
+    "sync": ("synchronizations", frozenset({"sync-point"})),
+    "input": ("waits for data", frozenset({"input-stall"})),
+    "allocator": ("the allocator's calls", frozenset({"allocator-churn"})),
+    "build": ("plans and kernels made on the way", frozenset({"shape-specialisation", "recompilation"})),
+    "stall": ("pauses of the host", frozenset({"host-stall"})),
+}
+
+
+def view_leftovers(report: Report) -> tuple[str, ...]:
+    """Return a sentence a case, of those whose step time is known."""
+    return tuple(text for case in report.cases if (text := _of_case(report, case)))
+
+
+def _of_case(report: Report, case: CaseAnalysis) -> str | None:
+    step_us = cases.step_us(case)
+    if not step_us or case.budget is None:
+        return None
+    told = {name for one in cases.faults(report, case.name) for name in (one.rule, *one.merged)}
+    most_us: dict[str, float] = {}
+    for part in case.budget.parts:
+        if part.name in _SPARED and not _SPARED[part.name][1] & told:
+            most_us[_SPARED[part.name][0]] = max(part.us_per_step, part.high_us or 0.0)
+    small = {name: us for name, us in most_us.items() if us < _LITTLE * step_us}
+    texts = []
+    given = sorted(((us, name) for name, us in small.items() if us > 0), reverse=True)
+    if given:
+        texts.append(f"at most {fmt.listing([f'{fmt.duration(us)} in {name}' for us, name in given])}")
+    if nothing := [name for name, us in small.items() if us <= 0]:
+        texts.append(f"nothing in {fmt.listing(nothing)}")
+    if operator := _next_operator(case, step_us):
+        row, us = operator
+        name = fmt.operator_name(row.name)
+        texts.append(
+            f"{fmt.duration(us)} in `{name}`, the most that an operator without a finding could give at its roof"
+        )
+    if not texts:
+        return None
+    return f"{fmt.sentence_start(cases.label(case))}, of {fmt.step_time(step_us)}: {'; '.join(texts)}."
+
+
+def _next_operator(case: CaseAnalysis, step_us: float) -> tuple[Operator, float] | None:
+    """Return the operator with the most to gain at its roof among those under the threshold of a finding."""
+    rows = [
+        (row.device_us_per_step - row.roof_us * row.calls_per_step, row)
+        for row in case.operators.items
+        if row.device_us_per_step and row.roof_us
+    ]
+    little = [pair for pair in rows if 0 < pair[0] < _LITTLE * step_us]
+    if not little:
+        return None
+    us, row = max(little, key=lambda pair: pair[0])
+    return row, us
