@@ -14,7 +14,7 @@ from reportgen import __version__, arguments
 from reportgen.cli.commands import COMMANDS
 from reportgen.cli.options import workload_names
 from reportgen.cli.output import complain
-from reportgen.cli.streams import steady_streams
+from reportgen.cli.streams import settle_errors, steady_streams
 from reportgen.errors import ReportgenError
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         complain(f"a defect in reportgen: {type(error).__name__}: {error}; {_write_log(words)}", error)
         return DEFECT
+    finally:
+        settle_errors()
 
 
 def _run(words: list[str]) -> int:

@@ -39,6 +39,18 @@ def _is_utf8(stream: TextIO) -> bool:
 
 def discard_output() -> None:
     """Forget what is still to be written on stdout, so that the interpreter does not try once more at its end."""
+    _discard(1)
+
+
+def settle_errors() -> None:
+    """Write what is still to be said on stderr, or forget it: else the interpreter would change the exit code to 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _discard(2)
+
+
+def _discard(number: int) -> None:
     descriptor = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(descriptor, 1)
+    os.dup2(descriptor, number)
     os.close(descriptor)

@@ -260,8 +260,8 @@ def test_the_roof_drawn_is_that_of_the_arithmetic_not_of_the_longest_operator() 
 
 def test_steps_that_take_no_time_have_no_chart() -> None:
     timing = Timing(step_us=0.0, mode="pipelined", basis="trace")
-    still = {"interval_us": 0.0, "host_us": 0.0, "device_us": 0.0, "activities": 1, "settling": False, "outlier": False}
-    steps = tuple(StepRow(index=index, **still) for index in range(3))
+    still = StepRow(index=0, interval_us=0.0, host_us=0.0, device_us=0.0, activities=1, settling=False, outlier=False)
+    steps = tuple(msgspec.structs.replace(still, index=index) for index in range(3))
     assert step_times_chart([prefill(timing=timing, steps=steps)]) is None
 
 

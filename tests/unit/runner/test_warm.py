@@ -45,10 +45,16 @@ def _record(folder, warm):
     return [case.provenance for case in recording.manifest.cases]
 
 
+def _children():
+    """Return this process's children; another test's tracker of shared memory may be among them."""
+    return set(psutil.Process().children())
+
+
 def test_each_case_is_a_process_and_a_session_of_its_own_forked_from_one_interpreter(tmp_path):
+    others = _children()
     with WarmInterpreter() as warm:
         one, two = _record(tmp_path, warm)
-        (interpreter,) = psutil.Process().children()
+        (interpreter,) = _children() - others
 
     assert one["parent"] == two["parent"] == str(interpreter.pid)
     assert one["process"] != two["process"]
@@ -58,9 +64,10 @@ def test_each_case_is_a_process_and_a_session_of_its_own_forked_from_one_interpr
 
 
 def test_without_its_interpreter_a_child_is_a_fresh_one(tmp_path):
+    others = _children()
     with WarmInterpreter() as warm:
         _record(tmp_path, warm)
-        (interpreter,) = psutil.Process().children()
+        (interpreter,) = _children() - others
         os.kill(interpreter.pid, signal.SIGKILL)
         one, two = _record(tmp_path, warm)
 
