@@ -21,7 +21,6 @@ import msgspec
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.findings.model import Finding
 from reportgen.findings.rules import RULES
-from reportgen.findings.samples import own_samples_us
 from reportgen.recording import RecordedCase, Recording
 from reportgen.report.assemble import assemble_recording, assemble_trace
 from reportgen.report.model import ReportInput
@@ -164,7 +163,7 @@ def _step_us(rule: str, case: CaseAnalysis) -> float | None:
     if timing is None or rule not in OF_THE_MEAN:
         return timing.step_us if timing else None
     times = timing.pipelined if timing.mode == "pipelined" else timing.drained
-    return statistics.fmean(own_samples_us(times)) if times else None
+    return statistics.fmean(times.undisturbed_us or times.samples_us) if times else None
 
 
 def _planted(

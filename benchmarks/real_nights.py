@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reportgen.history.quantities import BY_NAME, undisturbed
+from reportgen.history.quantities import BY_NAME
 from reportgen.history.store import DEFAULT_NAME, open_store
 from reportgen.nightly.summary import NightSummary
 from reportgen.report.model import Report
@@ -134,7 +134,7 @@ def _within(output: Path, folders: Sequence[str]) -> dict[str, float]:
         for case in report.cases:
             timing = case.timing
             times = timing and (timing.pipelined if timing.mode == "pipelined" else timing.drained)
-            samples = undisturbed(times) if times and times.starved_us else times.samples_us if times else ()
+            samples = times.undisturbed_us if times else ()
             if len(samples) > 1:
                 name = f"{report.workload.name if report.workload else ''} {case.name}"
                 found[name].append(statistics.stdev([math.log(value) for value in samples]))

@@ -43,7 +43,7 @@ def discard_output() -> None:
 
 
 def settle_errors() -> None:
-    """Write what is still to be said on stderr, or forget it: else the interpreter would change the exit code to 120."""
+    """Write what is still to be said on stderr, or forget it: else the interpreter would end with code 120."""
     try:
         sys.stderr.flush()
     except OSError:

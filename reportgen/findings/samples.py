@@ -19,10 +19,3 @@ def recorded_steps(case: CaseAnalysis) -> str:
 def counted_times(timing: Timing) -> StepTimes | None:
     """Return the times of the kind that counts as the step's."""
     return timing.pipelined if timing.mode == "pipelined" else timing.drained
-
-
-def own_samples_us(times: StepTimes) -> tuple[float, ...]:
-    """Return step times less what others held up, µs: several threads that waited at once count each."""
-    if not times.starved_us:
-        return times.samples_us
-    return tuple(max(us - away_us, 0.0) for us, away_us in zip(times.samples_us, times.starved_us, strict=True))

@@ -14,7 +14,7 @@ from reportgen.history import noise
 from reportgen.history.comparability import Comparability, also_changed, comparability, device_name
 from reportgen.history.model import CaseDifference, Difference, FindingDifference, ReportDifference, Side, Verdict
 from reportgen.history.movement import moved, on_the_device
-from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, figures, step_time
+from reportgen.history.quantities import BY_NAME, QUANTITIES, Quantity, figures, spread_within, step_time
 from reportgen.report.json import decode_report
 from reportgen.report.model import Report
 from reportgen.resources import is_folder
@@ -23,7 +23,10 @@ REPORT_NAME = "report.json"
 
 
 class KnownSpread(NamedTuple):
-    """What earlier nights say of a case's step time: the deviation of its logarithm, and over how many nights."""
+    """What is known of how a case's step time moves by itself: the deviation of its logarithm, over how many nights.
+
+    Of no nights it is that within one run, which two runs differ by at the least.
+    """
 
     deviation: float
     num_nights: int
@@ -88,6 +91,7 @@ def _compare_case(
 ) -> CaseDifference:
     against = comparability(base, before, new, after)
     olds, news = figures(before), figures(after)
+    spread = spread or KnownSpread(deviation=max(spread_within(before), spread_within(after)), num_nights=0)
     differences = tuple(
         compare_figure(quantity, olds.get(quantity.name), news.get(quantity.name), against, spread)
         for quantity in QUANTITIES
@@ -189,11 +193,15 @@ def _tolerance(quantity: Quantity) -> str:
 def _judge_step(base: float, new: float, known: KnownSpread | None) -> tuple[Verdict, str, int | None]:
     """One run a side: only what lies outside the spread between nights is a change."""
     effect = noise.log_ratio(base, new)
-    deviation = known.deviation if known else noise.ASSUMED_SPREAD
-    limit = noise.threshold(deviation, 1, 1, known.num_nights - 1 if known else None)
-    source = f"{fmt.share(deviation)} between {known.num_nights} nights" if known else (
-        f"{fmt.share(deviation)} between nights, assumed"
-    )  # fmt: skip
+    num_nights, deviation = (known.num_nights, known.deviation) if known else (0, 0.0)
+    if not num_nights:
+        deviation = max(deviation, noise.ASSUMED_SPREAD)
+    limit = noise.threshold(deviation, 1, 1, num_nights - 1 if num_nights else None)
+    source = f"{fmt.share(deviation)} between nights, assumed"
+    if num_nights:
+        source = f"{fmt.share(deviation)} between {num_nights} nights"
+    elif deviation > noise.ASSUMED_SPREAD:
+        source = f"{fmt.share(deviation)} within one run; --store takes it from the nights before"
     if abs(effect) > limit:
         return "worse" if effect > 0 else "better", f"outside the spread ({source})", None
     needs = noise.nights_needed(effect, deviation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections.abc import Callable
 from typing import Literal
@@ -16,10 +17,6 @@ QuantityName = Literal[
 # "exact": equal from run to run but for its tolerance, so one night decides. "timed": moves with the machine's mood,
 # so it is judged against the spread between nights.
 Stability = Literal["exact", "timed"]
-# A step ran undisturbed where its threads waited for a core for no more than this share of it. A median of fewer such
-# steps is left to chance.
-UNDISTURBED_SHARE = 0.02
-FEWEST_STEPS = 10
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -84,15 +81,30 @@ def step_time(case: CaseAnalysis) -> float | None:
     times = _unprofiled(case)
     if case.timing is None or times is None:
         return case.timing.step_us if case.timing and case.timing.basis == "unprofiled" else None
-    left_alone = undisturbed(times)
-    return statistics.median(left_alone) if len(left_alone) >= FEWEST_STEPS else case.timing.step_us
+    return case.timing.step_us if times.is_crowded else statistics.median(times.undisturbed_us)
+
+
+def spread_within(case: CaseAnalysis) -> float:
+    """Return the deviation of the logarithm of the step times within the case's run; 0 where it is not known.
+
+    Told by the distance of the 5th from the 95th percentile, which is 3.29 deviations of a normal distribution. Samples
+    of one run depend on each other, so that it says the least by which two runs differ, not the most.
+    """
+    timing = case.timing
+    if timing is None or timing.basis != "unprofiled":
+        return 0.0
+    times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+    if times is None or times.p5_us <= 0:
+        return 0.0
+    return math.log(times.p95_us / times.p5_us) / 3.29
 
 
 def crowding(case: CaseAnalysis) -> str | None:
     """Return in words that others had the cores in so many steps that those left tell no step time, else None."""
     times = _unprofiled(case)
-    if times is None or (num := len(undisturbed(times))) >= min(FEWEST_STEPS, times.num_samples):
+    if times is None or not times.is_crowded:
         return None
+    num = len(times.undisturbed_us)
     return f"others had the cores ({num} of {fmt.plural(times.num_samples, 'step')} ran undisturbed)"
 
 
@@ -103,13 +115,6 @@ def _unprofiled(case: CaseAnalysis) -> StepTimes | None:
         return None
     times = timing.pipelined if timing.mode == "pipelined" else timing.drained
     return times if times is not None and len(times.starved_us) == times.num_samples else None
-
-
-def undisturbed(times: StepTimes) -> list[float]:
-    """Return the samples of `times`, in µs, whose threads had their cores; `times` must say how long each waited."""
-    return [
-        us for us, away_us in zip(times.samples_us, times.starved_us, strict=True) if away_us <= UNDISTURBED_SHARE * us
-    ]
 
 
 _KINDS: tuple[tuple[QuantityName, str], ...] = (

@@ -9,6 +9,11 @@ import msgspec
 from reportgen.analysis.model.budget import BudgetPart
 from reportgen.recording import StepMode
 
+# A step ran undisturbed where its threads waited for a core for no more than this share of it. What fewer such steps
+# say is left to chance.
+UNDISTURBED_SHARE = 0.02
+FEWEST_UNDISTURBED = 10
+
 
 class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
     """Step times of one kind; `samples_us` in the order they were taken.
@@ -26,6 +31,22 @@ class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
     samples_us: tuple[float, ...]
     settled: bool = True
     starved_us: tuple[float, ...] = ()
+
+    @property
+    def undisturbed_us(self) -> tuple[float, ...]:
+        """Return the samples whose threads had their cores; all of them where that is not told.
+
+        Waits are no time to subtract: threads wait side by side, and theirs may add up to more than the step.
+        """
+        if not self.starved_us:
+            return self.samples_us
+        pairs = zip(self.samples_us, self.starved_us, strict=True)
+        return tuple(us for us, away_us in pairs if away_us <= UNDISTURBED_SHARE * us)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Tell whether others had the cores in so many steps that those left say little."""
+        return len(self.undisturbed_us) < min(FEWEST_UNDISTURBED, self.num_samples)
 
 
 class ProfiledStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
-from reportgen.findings.samples import counted_times, own_samples_us, recorded_steps
+from reportgen.findings.samples import counted_times, recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -74,7 +74,7 @@ def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
     """Return `cost_us` less what slow recorded steps added to it that the program's own time does not show.
 
     Of the recorded steps only a few are at hand, and one that was held up stands for all of them; among the unprofiled
-    ones slow steps add the mean less the median, the waits for a core taken out.
+    ones slow steps add the mean less the median, of those that had their cores.
     """
     rows = [row for row in case.steps if row.interval_us is not None and not row.settling]
     excess_us = sum(row.differs_by_us or 0.0 for row in rows if row.outlier and row.differs_in == "input")
@@ -82,7 +82,7 @@ def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
     recorded_us = sum(row.interval_us or 0.0 for row in rows)
     if not excess_us or times is None or not times.samples_us or not recorded_us:
         return cost_us
-    own_us = own_samples_us(times)
+    own_us = times.undisturbed_us or times.samples_us
     shown_us = max(0.0, statistics.fmean(own_us) - statistics.median(own_us))
     # The budget's parts sum to the unprofiled step, the recorded intervals do not.
     added_us = excess_us * step_us / recorded_us

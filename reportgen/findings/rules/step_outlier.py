@@ -12,7 +12,7 @@ from reportgen.analysis.model import Timing
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
-from reportgen.findings.samples import counted_times, own_samples_us
+from reportgen.findings.samples import counted_times
 
 FACTOR = Threshold(
     name="factor", value=2, unit="x", reason="a host that is shared makes a step half as long again; twice is an event"
@@ -32,16 +32,20 @@ def judge(context: Context) -> Verdict:
     Their peers are both the smallest step and the median: on a host that wanders between two speeds the slower one is
     no outlier.
 
-    The samples are those of the timing pass where there is one, less the time that the program's threads stood ready
-    for a core: a step that others held up is no outlier of the program's. Else they are the completion intervals of the
-    trace; the first recorded step only settles and never counts.
+    The samples are those of the timing pass where there is one, but for the steps whose threads stood ready while
+    others had the cores: a step that others held up is no outlier of the program's. Else they are the completion
+    intervals of the trace; the first recorded step only settles and never counts.
     """
     timing = context.case.timing
+    times = counted_times(timing) if timing is not None and timing.basis == "unprofiled" else None
+    if times is not None and times.is_crowded:
+        num = len(times.undisturbed_us)
+        return not_evaluated(
+            f"others had the cores: {fmt.count(num)} of {fmt.plural(times.num_samples, 'step')} ran undisturbed"
+        )
     samples = _samples(context)
     if timing is None or len(samples) < NUM_PEERS:
         return not_evaluated(f"{fmt.plural(len(samples), 'step interval')} cannot tell an outlier from its peers")
-    if not any(samples):
-        return not_evaluated("the program's threads stood ready for a core as long as the steps took")
     limit = context.thresholds
     median_us = statistics.median(samples)
     bound_us = max(limit[FACTOR.name] * median_us, min(samples) + limit[EXCESS_US.name])
@@ -64,7 +68,7 @@ def _samples(context: Context) -> tuple[float, ...]:
         return ()
     if timing.basis == "unprofiled":
         times = counted_times(timing)
-        return own_samples_us(times) if times else ()
+        return times.undisturbed_us if times else ()
     return tuple(row.interval_us for row in context.case.steps if row.interval_us is not None and not row.settling)
 
 
@@ -78,8 +82,8 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
     base: Literal["step", "mean-step"] = "mean-step" if timing.basis == "unprofiled" else "step"
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
     times = counted_times(timing) if timing.basis == "unprofiled" else None
-    if times is not None and sum(times.starved_us) > 0:
-        how = "not profiled, waits for a core taken out"
+    if times is not None and len(samples) < times.num_samples:
+        how = "not profiled, those left that had their cores"
     return Draft(
         title=f"{_ratio(slow, samples)} {_verb(slow)} up to {fmt.step_time(max(slow))}",
         evidence=(

@@ -100,6 +100,8 @@ def _parameter(name: str, value: object) -> str:
 def view_sureness(report: Report) -> tuple[Sureness, ...]:
     """Say how far the first findings, the coverage and the step's time can be trusted."""
     lines = []
+    if crowded := _crowded(report):
+        lines.append(Sureness(lead="Not sure of the step's time:", text=crowded))
     top = cases.faults(report)[:3]
     levels: tuple[Confidence, ...] = ("high", "medium", "low")
     for level in levels:
@@ -142,6 +144,21 @@ def _coverage(report: Report) -> str | None:
         return f"All device time has its operator and its shape (100{fmt.NBSP}%)."
     where = f" of {cases.label(lowest)}" if len(report.cases) > 1 else ""
     return f"{fmt.share(operators)} of the device time{where} has its operator, {fmt.share(shapes)} its shape."
+
+
+def _crowded(report: Report) -> str | None:
+    """Name the case that others disturbed most while it was timed, and what it took when they did not."""
+    timed = [(case, chosen_times(case)) for case in report.cases]
+    crowded = [(case, times) for case, times in timed if times is not None and times.is_crowded]
+    if not crowded:
+        return None
+    case, times = min(crowded, key=lambda pair: len(pair[1].undisturbed_us) / max(pair[1].num_samples, 1))
+    alone = times.undisturbed_us
+    took = f" and took {fmt.step_time(statistics.median(alone))}" if alone else ""
+    return (
+        f"other processes had the cores; {fmt.count(len(alone))} of {fmt.plural(times.num_samples, 'step')} of "
+        f"{cases.label(case)} ran undisturbed{took}. Repeat it on a quiet machine."
+    )
 
 
 def _unsteady(report: Report) -> str | None:

@@ -112,6 +112,17 @@ def test_a_step_twice_as_long_is_worse_even_of_two_runs():
     assert figure(compare_reports(night(), night([night_case(step_us=2000.0)])), "step_time").verdict == "worse"
 
 
+def test_a_step_that_wanders_within_its_run_is_not_told_from_noise_by_two_runs():
+    """From 500 to 1000 µs within a run is a deviation of ln 2 / 3.29 = 0.21; a step twice as long is not beyond it."""
+    wandering = timed(*[500.0] * 6, *[700.0] * 8, *[1000.0] * 6)
+    calm = timed(*[1500.0] * 20)
+
+    row = figure(compare_reports(night([night_case(timing=wandering)]), night([night_case(timing=calm)])), "step_time")
+
+    assert (row.base, row.new, row.verdict) == (700.0, 1500.0, "within-noise")
+    assert "21.1 % within one run" in row.reason.replace("\u00a0", " ")
+
+
 def test_another_device_is_not_comparable_and_still_shows_both():
     other = night([night_case(mm_us=500.0)], devices=(Device(index=0, name="NVIDIA A100"),))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from reportgen.analysis.model import Memory, PeakLine, Source
+from reportgen.analysis.model import Memory, PeakLine, Source, StepTimes, Timing
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
 from reportgen.report.model import Report
 from reportgen.report.terminal import render_terminal
@@ -19,6 +19,7 @@ from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
 from reportgen.report.view.fixes import fixes_table
 from reportgen.report.view.gains import gain_text, method_words, told_gain
+from reportgen.report.view.head import view_sureness
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN
 from reportgen.report.view.memory_sentences import sentences_about
@@ -213,3 +214,18 @@ def test_a_terminal_tells_waits_with_the_tables_figures_and_gains_without_their_
     cells = {row.cells[0].text: row.cells[1].text for row in table.rows}
     assert f"launch {cells['launch']}, launch call {cells['launch call']}, turnaround {cells['turnaround']}" in shown
     assert "1.00 -> 0.80 ms  replayed\n" in shown
+
+
+def test_page_one_says_that_others_had_the_cores() -> None:
+    samples = (30_000.0,) * 15 + (20_000.0,) * 5
+    times = StepTimes(
+        median_us=30_000.0, p5_us=20_000.0, p95_us=30_000.0, min_us=20_000.0, max_us=30_000.0,
+        num_samples=20, samples_us=samples, starved_us=(9_000.0,) * 15 + (0.0,) * 5,
+    )  # fmt: skip
+    timing = Timing(step_us=30_000.0, mode="pipelined", basis="unprofiled", pipelined=times)
+    first = view_sureness(build.report([host_bound_case(timing=timing)]))[0]
+    assert first.lead == "Not sure of the step's time:"
+    assert plain(first.text) == (
+        "other processes had the cores; 5 of 20 steps of prefill ran undisturbed and took 20.0 ms. "
+        "Repeat it on a quiet machine."
+    )
