@@ -14,6 +14,7 @@ import torch
 
 from reportgen.errors import ReportgenError
 from reportgen.runner.alternatives.outputs import remembers_autograd, tensors_of
+from reportgen.runner.failures import explain
 from reportgen.workload import Case, Outline, Step, Workload, load_workload, read_outline, select_cases
 from reportgen.workload.modules import NotLiteral
 
@@ -110,6 +111,8 @@ def main(words: Sequence[str] | None = None) -> int:
         problems = check_workload(parsed.workload.resolve(), parsed.settings, parsed.device)
     except ReportgenError as error:
         problems = (str(error),)
+    except Exception as error:  # noqa: BLE001 - what a module being written raises is one of the things to tell
+        problems = (explain(error, parsed.workload.resolve()),)
     print("\n".join(problems) or f"{parsed.workload.name}: nothing wrong")  # noqa: T201 - a command prints
     return 1 if problems else 0
 

@@ -27,8 +27,9 @@ class ScriptRequest(msgspec.Struct, frozen=True, kw_only=True):
     device: str = "auto"
     # A function of the script, or `module.function`, each call of which is a step; None: found by what repeats.
     step_of: str | None = None
-    # The file into which the child writes the path of its recording.
+    # The files into which the child writes the path of its recording, and why it did not begin.
     tell: str = ""
+    refuse: str = ""
 
 
 class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,10 +44,13 @@ def run_script(request: ScriptRequest) -> ScriptRun:
     if not Path(request.script).is_file():
         raise UsageError(f"no script {request.script}: there is no such file")
     with tempfile.TemporaryDirectory(prefix="reportgen-") as scratch:
-        told = Path(scratch) / "recording"
-        encoded = msgspec.json.encode(msgspec.structs.replace(request, tell=str(told))).decode()
+        told, refused = Path(scratch) / "recording", Path(scratch) / "refused"
+        encoded = msgspec.json.encode(msgspec.structs.replace(request, tell=str(told), refuse=str(refused))).decode()
         done = subprocess.run([sys.executable, "-m", __name__, encoded], check=False)
         recording = told.read_text() if told.is_file() else ""
+        reason = refused.read_text() if refused.is_file() else ""
+    if reason:
+        raise UsageError(reason)
     name = Path(request.script).name
     if recording:
         return ScriptRun(recording=Path(recording), exit_code=done.returncode)
@@ -67,7 +71,11 @@ def main(words: list[str]) -> None:
     module.__file__ = request.script
     sys.modules["__main__"] = module
     with ScriptSteps(request) as steps:
-        code = instrumented(script, request.step_of, steps.on_call, module.__dict__)
+        try:
+            code = instrumented(script, request.step_of, steps.on_call, module.__dict__)
+        except UsageError as error:
+            Path(request.refuse).write_text(str(error))
+            sys.exit(error.exit_code)
         exec(code, module.__dict__)  # the script itself, which the user asked to be run
 
 

@@ -16,7 +16,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.utils.data import DataLoader
 
-from reportgen.errors import UsageError
+from reportgen.errors import UsageError, did_you_mean
 from reportgen.runner.capture import CaptureSession, capture
 from reportgen.workload import Phase
 
@@ -131,7 +131,7 @@ def instrumented(script: Path, step_of: str | None, on_call: Callable[[], None],
     if step_of is not None:
         function = _find(tree, step_of.split("."))
         if function is None:
-            _replace(step_of, decorator)
+            _replace(step_of, decorator, _function_names(tree))
         else:
             names[_DECORATOR] = decorator
             name = ast.Name(id=_DECORATOR, ctx=ast.Load())
@@ -162,7 +162,11 @@ def _find(tree: ast.AST, path: list[str]) -> ast.FunctionDef | None:
     return None
 
 
-def _replace(step_of: str, decorator: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+def _function_names(tree: ast.AST) -> list[str]:
+    return [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _replace(step_of: str, decorator: Callable[[Callable[..., Any]], Callable[..., Any]], names: list[str]) -> None:
     module_name, _, function_name = step_of.rpartition(".")
     try:
         module = importlib.import_module(module_name) if module_name else None
@@ -170,5 +174,6 @@ def _replace(step_of: str, decorator: Callable[[Callable[..., Any]], Callable[..
         module = None
     function = getattr(module, function_name, None)
     if not callable(function):
-        raise UsageError(f"--step-of {step_of}: no function of the script, nor of a module, is called so")
+        meant = did_you_mean(step_of, names)
+        raise UsageError(f"--step-of {step_of}: no function of the script, nor of a module, is called so.{meant}")
     setattr(module, function_name, decorator(function))

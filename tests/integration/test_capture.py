@@ -108,6 +108,19 @@ def test_exec_of_a_script_without_steps_says_what_to_do(tmp_path):
     )
 
 
+def test_exec_with_a_step_of_no_function_says_which_was_meant_in_one_line(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("def train_step():\n    pass\n\nfor _ in range(3):\n    train_step()\n")
+
+    done = reportgen("exec", "--step-of", "trian_step", script, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "reportgen: --step-of trian_step: no function of the script, nor of a module, is called so. "
+        "Did you mean train_step?"
+    ]
+
+
 def test_a_step_outside_the_window_costs_under_two_microseconds(tmp_path):
     # 100 000 steps before the window and as many after it; where nothing else runs it is a tenth of that.
     done = [_python(tmp_path, str(ROOT / "benchmarks" / "capture.py")) for _ in range(2)]

@@ -82,3 +82,14 @@ def test_a_lap_must_go_back(tmp_path):
     )
 
     assert "before(0) does not go back" in "\n".join(check_workload(path))
+
+
+def test_a_workload_that_raises_is_one_line_with_its_place(tmp_path, capsys):
+    path = tmp_path / "buggy.py"
+    path.write_text(
+        "from reportgen import Case, Workload\n\n\ndef build(case, device):\n    return modle\n\n\n"
+        'WORKLOAD = Workload(name="buggy", description="one bug", cases=(Case("one", phase="forward"),), build=build)\n'
+    )
+
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().out == "NameError: name 'modle' is not defined (buggy.py:5)\n"
