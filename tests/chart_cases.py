@@ -82,9 +82,24 @@ TIMELINE = Timeline(
     duration_us=1000.0,
     basis="timeline",
     lanes=(
-        Lane(name="operators", kind="host", segments=(Segment(start_us=0, duration_us=900, part="launch"),)),
-        Lane(name="stream 7", kind="device", segments=(Segment(start_us=100, duration_us=200, part="compute"),)),
-        Lane(name="waits", kind="cause", segments=(Segment(start_us=300, duration_us=600, part="stall"),)),
+        Lane(
+            name="operators",
+            kind="host",
+            segments=(Segment(start_us=0, duration_us=900, part="launch"),),
+            us_by_part={"launch": 900},
+        ),
+        Lane(
+            name="stream 7",
+            kind="device",
+            segments=(Segment(start_us=100, duration_us=200, part="compute"),),
+            us_by_part={"compute": 200},
+        ),
+        Lane(
+            name="waits",
+            kind="cause",
+            segments=(Segment(start_us=300, duration_us=600, part="stall"),),
+            us_by_part={"stall": 600},
+        ),
     ),
 )
 H200 = Device(

@@ -12,10 +12,11 @@ from reportgen.analysis.spans import Spans, covered, union
 from reportgen.trace.columns import ActivityKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from reportgen.analysis.budget_result import BudgetResult
-    from reportgen.analysis.model import BudgetPart
+    from reportgen.analysis.budget_result import BudgetResult, Waits
+    from reportgen.analysis.grouping import Float64
+    from reportgen.analysis.model import BudgetPart, LaneKind
     from reportgen.analysis.steps import StepWindow
     from reportgen.recording import StepMode
     from reportgen.trace.columns import Bool, Int64, Trace
@@ -74,13 +75,13 @@ def _host_lane(trace: Trace, bins: Int64) -> Lane:
     """Show when an operator was open on any thread: the host is the device where there is none, else it launches."""
     part: BudgetPart = "launch" if trace.device_recorded or trace.device_expected else "compute"
     operators = union(trace.operators.start_ns, trace.operators.end_ns)
-    return Lane(name="operators", kind="host", segments=_binned([(part, operators)], bins))
+    return _lane("operators", "host", {part: _filled_ns(operators, bins)}, bins)
 
 
 def _launch_lane(trace: Trace, bins: Int64) -> Lane:
     launching = trace.calls.is_launch
     calls = union(trace.calls.start_ns[launching], trace.calls.end_ns[launching])
-    return Lane(name="launches", kind="launch", segments=_binned([("launch-call", calls)], bins))
+    return _lane("launches", "launch", {"launch-call": _filled_ns(calls, bins)}, bins)
 
 
 def _device_lanes(trace: Trace, bins: Int64) -> Iterable[Lane]:
@@ -96,43 +97,68 @@ def _device_lanes(trace: Trace, bins: Int64) -> Iterable[Lane]:
     for index in np.argsort(-work, kind="stable")[:MOST_STREAMS]:
         device, stream = streams[:, index].tolist()
         own = inside & (activities.device == device) & (activities.stream == stream)
-        layers: list[tuple[BudgetPart, Spans]] = [
-            (part, union(activities.start_ns[own & chosen], activities.end_ns[own & chosen]))
+        filled = {
+            part: _filled_ns(union(activities.start_ns[own & chosen], activities.end_ns[own & chosen]), bins)
             for part, chosen in parts.items()
-        ]
+        }
         name = f"device {device}, stream {stream}" if several_devices else f"stream {stream}"
-        yield Lane(name=name, kind="device", segments=_binned(layers, bins))
+        yield _lane(name, "device", filled, bins)
 
 
 def _cause_lane(budget: BudgetResult, bins: Int64) -> Lane:
+    """Show the waits by cause; what the profiler's share explains of a wait is the profiler's, as in the budget."""
     waits = budget.waits
-    layers: list[tuple[BudgetPart, Spans]] = [
-        (part_of(code), union(waits.start_ns[waits.cause == code], waits.end_ns[waits.cause == code]))
+    length_ns = (waits.end_ns - waits.start_ns).astype(np.float64)
+    # Where the step was slower without the profiler, waits are longer on the budget's scale than they are here.
+    own_ns = np.minimum(waits.true_us * 1e3, length_ns)
+    filled: dict[BudgetPart, Float64] = {
+        part_of(code): _spread_ns(waits, np.where(waits.cause == code, own_ns, 0.0), bins)
         for code in np.unique(waits.cause).tolist()
-    ]
-    return Lane(name="waits", kind="cause", segments=_binned(layers, bins))
+    }
+    profiler_ns = _spread_ns(waits, length_ns - own_ns, bins)
+    filled["profiler"] = filled.get("profiler", 0.0) + profiler_ns
+    return _lane("waits", "cause", filled, bins)
 
 
-def _binned(layers: list[tuple[BudgetPart, Spans]], bins: Int64) -> tuple[Segment, ...]:
+def _filled_ns(spans: Spans, bins: Int64) -> Float64:
+    """Return how much of each bin the spans cover."""
+    return covered(spans, bins[:-1], bins[1:]).astype(np.float64)
+
+
+def _spread_ns(waits: Waits, amount_ns: Float64, bins: Int64) -> Float64:
+    """Return what falls into each bin of an amount that each wait has, evenly over its length."""
+    if len(amount_ns) == 0:
+        return np.zeros(len(bins) - 1)
+    upto = np.cumsum(amount_ns)
+    edges = np.stack((waits.start_ns, waits.end_ns), axis=1).ravel()
+    return np.diff(np.interp(bins, edges, np.stack((upto - amount_ns, upto), axis=1).ravel()))
+
+
+def _lane(name: str, kind: LaneKind, filled_ns: Mapping[BudgetPart, Float64], bins: Int64) -> Lane:
     """Fill each bin with the part that covers most of it; equal neighbours become one segment.
 
-    `share` is what all parts together cover of the bin.
+    `filled_ns` is what each part covers of each bin; a segment's `share` is what all parts together cover of it.
     """
-    if not layers:
-        return ()
+    parts = list(filled_ns)
+    if not parts:
+        return Lane(name=name, kind=kind, segments=())
     widths = np.maximum(np.diff(bins), 1)
-    cover = np.stack([covered(spans, bins[:-1], bins[1:]) for _, spans in layers]) / widths
-    share = np.round(np.minimum(cover.sum(axis=0), 1.0), 2)
+    cover = np.stack([filled_ns[part] for part in parts])
+    share = np.round(np.minimum(cover.sum(axis=0) / widths, 1.0), 2)
     part = np.where(share >= LEAST_SHARE, cover.argmax(axis=0), -1)
     opens = np.flatnonzero(np.concatenate(([True], (part[1:] != part[:-1]) | (share[1:] != share[:-1]))))
     ends = np.append(opens[1:], len(part))
-    return tuple(
+    segments = tuple(
         Segment(
             start_us=float(bins[first] - bins[0]) / 1e3,
             duration_us=float(bins[last] - bins[first]) / 1e3,
-            part=layers[part[first]][0],
+            part=parts[part[first]],
             share=float(share[first]),
         )
         for first, last in zip(opens.tolist(), ends.tolist(), strict=True)
         if part[first] >= 0
+    )
+    us = {name: round(float(row.sum()) / 1e3, 3) for name, row in zip(parts, cover, strict=True)}
+    return Lane(
+        name=name, kind=kind, segments=segments, us_by_part={name: value for name, value in us.items() if value}
     )

@@ -36,7 +36,7 @@ from reportgen.analysis.model.patterns import (
     OptimizerUpdate,
     UserCopy,
 )
-from reportgen.analysis.model.timeline import Lane, Segment, Timeline
+from reportgen.analysis.model.timeline import Lane, LaneKind, Segment, Timeline
 from reportgen.analysis.model.timing import ProfiledStep, StepRow, StepTimes, Throughput, Timing
 from reportgen.analysis.model.values import Cut, Notice, Source, Where
 from reportgen.analysis.model.waits import CauseRow, Gap, Gaps, Sync, WaitPlace
@@ -73,6 +73,7 @@ __all__ = [
     "KeptLine",
     "Kernel",
     "Lane",
+    "LaneKind",
     "Launching",
     "Memory",
     "MemoryCategory",

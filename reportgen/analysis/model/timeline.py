@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from reportgen.analysis.model.budget import BudgetPart
+
+LaneKind: TypeAlias = Literal["host", "launch", "device", "cause"]
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,11 +22,15 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the timeline strip."""
+    """One row of the timeline strip.
+
+    A segment has the part that fills most of it; `us_by_part` is the time of each part, exactly.
+    """
 
     name: str
-    kind: Literal["host", "launch", "device", "cause"]
+    kind: LaneKind
     segments: tuple[Segment, ...]
+    us_by_part: dict[BudgetPart, float] = {}
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):

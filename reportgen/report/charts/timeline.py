@@ -64,6 +64,10 @@ def _is_neutral(lane: Lane, part: BudgetPart) -> bool:
     return lane.kind in ("host", "launch") and part not in WORK_PARTS
 
 
+def _word(part: BudgetPart) -> str:
+    return part.replace("-", " ")
+
+
 def _parts_shown(timeline: Timeline) -> list[BudgetPart]:
     shown = {
         segment.part for lane in timeline.lanes for segment in lane.segments if not _is_neutral(lane, segment.part)
@@ -110,7 +114,7 @@ def _draw_segments(canvas: Canvas, lane: Lane, part: BudgetPart, boxes: Sequence
 
 
 def _draw_key(canvas: Canvas, parts: Sequence[BudgetPart], y: float) -> None:
-    words = [part.replace("-", " ") for part in parts]
+    words = [_word(part) for part in parts]
     widths = [_KEY_BOX + 3.4 + width_pt(word, TEXT) for word in words]
     x = max(_RIGHT - sum(widths) - _KEY_GAP * (len(parts) - 1), 0.0)
     for part, word, wide in zip(parts, words, widths, strict=True):
@@ -123,14 +127,9 @@ def _filled_us(segments: Iterable[Segment]) -> float:
     return sum(segment.duration_us * segment.share for segment in segments)
 
 
-def _by_part(lane: Lane, duration_us: float) -> list[tuple[str, float]]:
+def _by_part(lane: Lane, duration_us: float) -> list[tuple[BudgetPart, float]]:
     """Return each part of a lane with the share of the step it fills, largest first."""
-    present = dict.fromkeys(segment.part for segment in lane.segments)
-    shares = [
-        (part.replace("-", " "), _filled_us(s for s in lane.segments if s.part == part) / duration_us)
-        for part in present
-    ]
-    return sorted(shares, key=lambda item: -item[1])
+    return sorted(((part, us / duration_us) for part, us in lane.us_by_part.items()), key=lambda item: -item[1])
 
 
 def _lane_figures(lane: Lane, timeline: Timeline) -> str:
@@ -139,9 +138,7 @@ def _lane_figures(lane: Lane, timeline: Timeline) -> str:
     parts = _by_part(lane, timeline.duration_us)
     if lane.kind in ("host", "launch") or (len(parts) < 2 and lane.kind != "cause"):
         return whole
-    figures = ", ".join(f"{part} {share(value)}" for part, value in parts)
-    # A stretch has one colour: that of the part that fills most of it.
-    return f"{whole} ({'stretches of mostly ' if lane.kind == 'cause' else ''}{figures})"
+    return f"{whole} ({', '.join(f'{_word(part)} {share(value)}' for part, value in parts)})"
 
 
 def _alt(case: str, timeline: Timeline) -> str:
@@ -158,7 +155,7 @@ def _caption(case: CaseAnalysis, timeline: Timeline) -> Caption:
         conclusion=f"{_conclusion(case, timeline)}.",
         reading=f"Step {timeline.step} of the {pass_name}"
         f"{': the profiler slows the host, not the device' if case.device_kind == 'device' else ''}. "
-        "The height is the share of each stretch that is filled.",
+        "Height: the share of each stretch that is filled; colour: what fills most of it.",
     )
 
 
@@ -176,7 +173,11 @@ def _conclusion(case: CaseAnalysis, timeline: Timeline) -> str:
     elif timeline.lanes[0].kind == "host":
         filled = share(_filled_us(timeline.lanes[0].segments) / duration_us)
         clauses.append(f"Operators are open for {filled} of {whose}")
-    if causes is not None:
-        part, value = _by_part(causes, duration_us)[0]
-        clauses.append(f"the longest wait is for {part}, {share(value)}")
+    if causes is not None and (waits := [item for item in _by_part(causes, duration_us) if item[0] != "profiler"]):
+        part, value = waits[0]
+        added = causes.us_by_part.get("profiler", 0.0) / duration_us
+        profiler = f", and {share(added)} is the profiler’s own" if added else ""
+        clauses.append(
+            f"it waits {'longest' if len(waits) > 1 else 'only'} for {_word(part)}, {share(value)}{profiler}"
+        )
     return "; ".join(clauses) or f"One step of {case.name}"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Under this share of the step nothing is worth a change: the rules' own threshold.
 _LITTLE = 0.03
+_MOST_NAMED = 2
 # Parts of the budget that a program can do without, what they are called, and the rules that speak of them.
 _SPARED: dict[BudgetPart, tuple[str, frozenset[str]]] = {
     "copy": ("copies between host and device", frozenset({"blocking-copy"})),
@@ -39,21 +40,18 @@ def _of_case(report: Report, case: CaseAnalysis) -> str | None:
         if part.name in _SPARED and not _SPARED[part.name][1] & told:
             most_us[_SPARED[part.name][0]] = max(part.us_per_step, part.high_us or 0.0)
     small = {name: us for name, us in most_us.items() if us < _LITTLE * step_us}
-    texts = []
-    given = sorted(((us, name) for name, us in small.items() if us > 0), reverse=True)
-    if given:
-        texts.append(f"at most {fmt.listing([f'{fmt.duration(us)} in {name}' for us, name in given])}")
-    if nothing := [name for name, us in small.items() if us <= 0]:
-        texts.append(f"nothing in {fmt.listing(nothing)}")
+    costing = sorted(((us, name) for name, us in small.items() if us > 0), reverse=True)
+    given = [f"{fmt.duration(us)} in {name}" for us, name in costing]
     if operator := _next_operator(case, step_us):
         row, us = operator
-        name = fmt.operator_name(row.name)
-        texts.append(
-            f"{fmt.duration(us)} in `{name}`, the most that an operator without a finding could give at its roof"
-        )
+        given.append(f"{fmt.duration(us)} in `{fmt.operator_name(row.name)}` at its roof")
+    texts = [f"at most {fmt.listing(given)}"] if given else []
+    if nothing := [name for name, us in small.items() if us <= 0]:
+        few = len(nothing) <= _MOST_NAMED
+        texts.append(f"nothing in {fmt.listing(nothing) if few else f'{fmt.count(len(nothing))} other waits'}")
     if not texts:
         return None
-    return f"{fmt.sentence_start(cases.label(case))}, of {fmt.step_time(step_us)}: {'; '.join(texts)}."
+    return f"{fmt.sentence_start(cases.label(case))}, of {fmt.step_time(step_us)}: {', '.join(texts)}."
 
 
 def _next_operator(case: CaseAnalysis, step_us: float) -> tuple[Operator, float] | None:
