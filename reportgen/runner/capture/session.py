@@ -132,7 +132,7 @@ class CaptureSession:
         reason = explain(error, Path(sys.argv[0])) if failed and error else self._shortfall()
         self._book.update(outcome="failed" if failed else "done", reason=reason)
         if self._makes_report and self._rank.number == 0:
-            start_report(self._book.folder)
+            start_report(self._book.folder, None if failed else reason)
         return False
 
     def _close_late(self) -> None:
@@ -143,6 +143,8 @@ class CaptureSession:
         missing = [name for name in ("timing", "timeline", "detail") if not self._is_done(name)]
         if not missing:
             return None
+        if not self.num_steps:
+            return "no step was seen: call session.step() at the end of each pass of the loop"
         return f"the loop ended after {self.num_steps} steps, before these passes were over: {', '.join(missing)}"
 
     def _is_done(self, name: Any) -> bool:

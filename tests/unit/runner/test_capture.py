@@ -108,6 +108,14 @@ def test_a_loop_that_is_too_short_says_so(tmp_path):
     assert case.reason == ("the loop ended after 4 steps, before these passes were over: timing, timeline, detail")
 
 
+def test_a_loop_that_never_says_that_a_step_ended_is_told_how(tmp_path):
+    with captured(tmp_path) as session:
+        pass
+    assert Recording.open(session.recording).manifest.cases[0].reason == (
+        "no step was seen: call session.step() at the end of each pass of the loop"
+    )
+
+
 def test_a_profiler_of_the_program_s_own_costs_only_the_profiled_passes(tmp_path):
     session = captured(tmp_path, skip=0)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
