@@ -126,7 +126,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         ),
         mechanism="The fast kernels load 16 bytes at a time, so every row must begin at a multiple of that; "
         "else an older, slower kernel is chosen.",
-        action="Pad the odd dimension to a multiple of 8 elements in half precision (better 64): for a vocabulary, add "
+        action="Pad the odd dimension to a multiple of 64 elements, at least of 8: for a vocabulary, add "
         "unused entries to the embedding and mask them in the loss or before sampling.",
         verify=f"{context.check_command()}: {'this operator' if one else 'these operators'} must fall to about "
         f"{fmt.duration(expected_us)} a step.",

@@ -126,7 +126,8 @@ def _title(case: CaseAnalysis, subject: str, extent_us: float, step_us: float) -
 def _action(name: str, place: str, fused: bool) -> str:
     where = f" The step is taken {place}." if place else ""
     if fused:
-        return f"Make the optimizer with `torch.optim.{name}(parameters, …, fused=True)`, else `foreach=True`.{where}"
+        call = f"`torch.optim.{name}(parameters, …, fused=True)`"
+        return f"Make the optimizer with `fused=True`, else `foreach=True`: {call}.{where}"
     return f"Make the optimizer with `foreach=True`, or compile its step: `torch.compile(optimizer.step)`.{where}"
 
 

@@ -96,3 +96,18 @@ def test_a_collective_on_a_thread_of_its_backend_is_communication_of_the_host(an
 
 def test_a_trace_without_events_has_no_strip(analyze: Analyze) -> None:
     assert analyze().timeline is None
+
+
+def test_what_recording_adds_to_a_wait_is_the_profilers_in_the_strip_as_in_the_budget(analyze: Analyze) -> None:
+    # The wait for the launch at 100 us holds 20 operators of 1.0 to 1.6 us of recording each: 26 us of it.
+    ops = [op("a", 5 * number, 4) for number in range(20)]
+    case = analyze(*ops, launch(100, 1, 1), kernel(101, 99, 1))
+    waits = lanes(case)["waits"]
+
+    assert waits.us_by_part["launch"] == pytest.approx(74, abs=0.1)
+    assert waits.us_by_part["profiler"] >= 26
+    assert sum(waits.us_by_part.values()) == pytest.approx(101)
+    assert case.budget is not None
+    assert waits.us_by_part == pytest.approx(
+        {row.name: row.us_per_step for row in case.budget.parts if row.us_per_step and row.name != "compute"}
+    )
