@@ -10,7 +10,7 @@ from reportgen.analysis.model.budget import BudgetPart
 from reportgen.recording import StepMode
 
 # A step ran undisturbed where its threads waited for a core for no more than this share of it. What fewer such steps
-# say is left to chance.
+# say is left to chance; of few samples half must be such.
 UNDISTURBED_SHARE = 0.02
 FEWEST_UNDISTURBED = 10
 
@@ -46,7 +46,7 @@ class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_crowded(self) -> bool:
         """Tell whether others had the cores in so many steps that those left say little."""
-        return len(self.undisturbed_us) < min(FEWEST_UNDISTURBED, self.num_samples)
+        return len(self.undisturbed_us) < min(FEWEST_UNDISTURBED, (self.num_samples + 1) // 2)
 
 
 class ProfiledStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,7 +101,7 @@ def view_sureness(report: Report) -> tuple[Sureness, ...]:
     """Say how far the first findings, the coverage and the step's time can be trusted."""
     lines = []
     if crowded := _crowded(report):
-        lines.append(Sureness(lead="Not sure of the step's time:", text=crowded))
+        lines.append(Sureness(lead="The step's time is not sure:", text=crowded))
     top = cases.faults(report)[:3]
     levels: tuple[Confidence, ...] = ("high", "medium", "low")
     for level in levels:

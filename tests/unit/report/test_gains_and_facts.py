@@ -224,7 +224,7 @@ def test_page_one_says_that_others_had_the_cores() -> None:
     )  # fmt: skip
     timing = Timing(step_us=30_000.0, mode="pipelined", basis="unprofiled", pipelined=times)
     first = view_sureness(build.report([host_bound_case(timing=timing)]))[0]
-    assert first.lead == "Not sure of the step's time:"
+    assert first.lead == "The step's time is not sure:"
     assert plain(first.text) == (
         "other processes had the cores; 5 of 20 steps of prefill ran undisturbed and took 20.0 ms. "
         "Repeat it on a quiet machine."
