@@ -53,13 +53,15 @@ def compare_reports(
             cases.append(_compare_case(base, before[name], new, after[name], (spreads or {}).get(name)))
         else:
             cases.append(_lone_case(before.get(name), after.get(name)))
+    told, left_out = _findings_that_count(_compare_findings(base, new), cases, base, new)
     return ReportDifference(
         base=_side(base, paths[0]),
         new=_side(new, paths[1]),
         verdict=_joint(case.verdict for case in cases),
         also=also_changed(base, new),
         cases=tuple(cases),
-        findings=_compare_findings(base, new),
+        findings=told,
+        num_findings_not_compared=left_out,
     )
 
 
@@ -137,6 +139,8 @@ def _lone_case(before: CaseAnalysis | None, after: CaseAnalysis | None) -> CaseD
 def _of_case(differences: Sequence[Difference]) -> Verdict:
     """Times, bytes and memory decide; the count of activities only where none of them moved."""
     comparable = [row for row in differences if row.verdict != "not-comparable"]
+    if differences and not comparable:
+        return "not-comparable"
     costs = _joint(row.verdict for row in comparable if BY_NAME[row.quantity].unit != "count")
     return costs if costs in ("worse", "better") else _joint(row.verdict for row in comparable)
 
@@ -222,6 +226,27 @@ def _compare_findings(base: Report, new: Report) -> tuple[FindingDifference, ...
     ]
     order = {"new": 0, "gone": 1, "still": 2}
     return tuple(sorted(rows, key=lambda row: order[row.state]))
+
+
+def _findings_that_count(
+    rows: Sequence[FindingDifference], cases: Sequence[CaseDifference], base: Report, new: Report
+) -> tuple[tuple[FindingDifference, ...], int]:
+    """Return the findings without those that came or went with a case, or its device, and how many faults these are.
+
+    A case that is new has new findings. One that is gone, failed or ran elsewhere has not got rid of them.
+    """
+    after = {case.name: case for case in new.cases}
+    apart = {case.name for case in base.cases if case.name not in after}
+    apart |= {
+        case.name for case in base.cases if case.name in after and comparability(base, case, new, after[case.name]).case
+    }
+    # A finding of no case is one of all of them.
+    nothing = bool(cases) and all(case.name in apart or case.state == "added" for case in cases)
+    kept = tuple(
+        row for row in rows if row.state == "still" or not (nothing if row.case is None else row.case in apart)
+    )
+    lost = set(rows) - set(kept)
+    return kept, sum(row.severity != "info" for row in lost)
 
 
 def _finding(before: Finding | None, after: Finding | None, shorter: Mapping[str, float]) -> FindingDifference:

@@ -55,6 +55,7 @@ class ComparisonDocument:
     also: str
     cases: tuple[CaseSection, ...]
     findings: Table | None
+    not_compared: str
 
 
 def render_html(difference: ReportDifference) -> str:
@@ -90,6 +91,7 @@ def view(difference: ReportDifference, medium: Medium) -> ComparisonDocument:
         also=f"Also different: {fmt.listing(difference.also)}." if difference.also else "",
         cases=tuple(_case(case, medium) for case in difference.cases),
         findings=_findings(faults(difference)),
+        not_compared=wording.not_compared(difference),
     )
 
 
@@ -118,7 +120,7 @@ def _case(case: CaseDifference, medium: Medium) -> CaseSection:
     ]
     return CaseSection(
         name=case.name,
-        verdict=wording.VERDICT_WORDS[case.verdict],
+        verdict=wording.case_verdict(case),
         reasons=tuple(f"{fmt.sentence_start(reason)}." for reason in case.reasons),
         tables=(_figures(case), *moved),
     )

@@ -93,7 +93,10 @@ class FindingDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """Two reports side by side."""
+    """Two reports side by side.
+
+    `num_findings_not_compared` are on one side only, in a case that is not comparable: neither new nor gone.
+    """
 
     schema_version: str = SCHEMA_VERSION
     base: Side
@@ -103,3 +106,4 @@ class ReportDifference(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     cases: tuple[CaseDifference, ...] = ()
     findings: tuple[FindingDifference, ...] = ()
+    num_findings_not_compared: int = 0

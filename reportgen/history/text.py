@@ -44,7 +44,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _case_text(case: CaseDifference) -> list[str]:
-    lines = [f"{case.name}: {wording.VERDICT_WORDS[case.verdict]}", *(f"  {reason}" for reason in case.reasons)]
+    lines = [f"{case.name}: {wording.case_verdict(case)}", *(f"  {reason}" for reason in case.reasons)]
     rows = [
         (
             BY_NAME[row.quantity].label,
@@ -114,7 +114,8 @@ def calls_text(row: Moved) -> str:
 
 
 def _findings_text(difference: ReportDifference) -> list[str]:
-    return [f"{_STATES[row.state]}: {row.title}{gain_text(row)}" for row in faults(difference)]
+    told = [f"{_STATES[row.state]}: {row.title}{gain_text(row)}" for row in faults(difference)]
+    return [*told, *filter(None, [wording.not_compared(difference)])]
 
 
 def faults(difference: ReportDifference) -> list[FindingDifference]:
@@ -147,7 +148,9 @@ def render_markdown(difference: ReportDifference) -> str:
         lines += _rows_markdown(case)
     for case in difference.cases:
         lines += _moved_markdown(case)
-    return "\n".join(lines + _findings_markdown(faults(difference))) + "\n"
+    lines += _findings_markdown(faults(difference))
+    lines += ["", note] if (note := wording.not_compared(difference)) else []
+    return "\n".join(lines) + "\n"
 
 
 def _rows_markdown(case: CaseDifference) -> list[str]:

@@ -33,18 +33,55 @@ def lead(difference: ReportDifference) -> str:
 
 def headline(difference: ReportDifference) -> str:
     """Return in a sentence or two what the verdict rests on."""
-    if difference.verdict == "unchanged":
-        return "Every figure that was measured is equal."
-    if difference.verdict == "within-noise":
-        return "No figure moved by more than it does by itself."
+    if difference.verdict in ("unchanged", "within-noise"):
+        return " ".join([_nothing_moved(difference), *_first(_left_open(difference))])
     said = [
         sentence
         for case in difference.cases
         if case.verdict == difference.verdict
         for sentence in ([case_reason(case)] if difference.verdict == "not-comparable" else _moves(case))
     ]
+    return " ".join(_first(said))
+
+
+def _first(said: list[str]) -> list[str]:
     more = len(said) - _MOST_SAID
-    return " ".join(said[:_MOST_SAID]) + (f" {more} more below." if more > 0 else "")
+    return said[:_MOST_SAID] + ([f"{more} more below."] if more > 0 else [])
+
+
+def _nothing_moved(difference: ReportDifference) -> str:
+    which = "was judged" if _left_open(difference) else "was measured"
+    if difference.verdict == "unchanged":
+        return f"Every figure that {which} is equal."
+    return f"No figure {'that was judged ' if _left_open(difference) else ''}moved by more than it does by itself."
+
+
+def _left_open(difference: ReportDifference) -> list[str]:
+    """Return a sentence for each figure that was not judged: of it nobody may read that it did not move."""
+    return [
+        f"{fmt.sentence_start(case.name)}: {BY_NAME[row.quantity].label} not judged, {row.reason}."
+        for case in difference.cases
+        for row in _not_judged(case)
+    ]
+
+
+def _not_judged(case: CaseDifference) -> list[Difference]:
+    return [row for row in shown(case) if row.verdict == "not-comparable"]
+
+
+def case_verdict(case: CaseDifference) -> str:
+    """Return the verdict on a case, with the figures that it says nothing of: "no change, step time not judged"."""
+    words = VERDICT_WORDS[case.verdict]
+    labels = [BY_NAME[row.quantity].label for row in _not_judged(case)]
+    if case.verdict == "not-comparable" or not labels:
+        return words
+    return f"{words}, {fmt.listing(labels)} not judged"
+
+
+def not_compared(difference: ReportDifference) -> str:
+    """Say how many findings came or went with what is not comparable; nothing where there are none."""
+    num = difference.num_findings_not_compared
+    return f"{fmt.plural(num, 'finding')} not compared, found in what is not comparable." if num else ""
 
 
 def _moves(case: CaseDifference) -> list[str]:
@@ -99,8 +136,9 @@ def percent(change: float | None) -> str:
 
 
 def case_reason(case: CaseDifference) -> str:
-    """Return why a case is not comparable."""
-    return f"{fmt.sentence_start(case.name)}: {'; '.join(case.reasons)}." if case.reasons else ""
+    """Return why a case is not comparable, or why none of its figures is."""
+    reasons = case.reasons or tuple(dict.fromkeys(row.reason for row in _not_judged(case)))
+    return f"{fmt.sentence_start(case.name)}: {'; '.join(reasons)}." if reasons else ""
 
 
 def reason(row: Difference) -> str:

@@ -16,7 +16,7 @@ from reportgen.history.judge import judge_case
 from reportgen.history.pages.index import render_index
 from reportgen.history.pages.trend import render_trend
 from reportgen.history.store import DEFAULT_NAME, History, open_store
-from reportgen.history.store.rows import Judgement
+from reportgen.history.store.rows import Judgement, is_first_night
 from reportgen.nightly import device
 from reportgen.nightly.environment import commit_of, is_alive, notify
 from reportgen.nightly.keeping import iso, prune
@@ -168,6 +168,7 @@ class _Night:
             measured_again=again,
             told=told,
             waiting=waiting(judged),
+            first_night=is_first_night([row for rows in judged.values() for row in rows]),
         )
 
     def _folder(self, written: Written) -> str:

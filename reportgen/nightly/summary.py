@@ -28,7 +28,10 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one workload. `waiting` says which figures tonight could not decide, and why."""
+    """What became of one workload. `waiting` says which figures tonight could not decide, and why.
+
+    On its first night on a machine like this there is nothing to compare with: "no change" is no verdict then.
+    """
 
     workload: str
     verdict: NightVerdict
@@ -37,6 +40,7 @@ class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
     measured_again: bool = False
     told: tuple[Told, ...] = ()
     waiting: tuple[str, ...] = ()
+    first_night: bool = False
 
 
 class NightSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +90,9 @@ def lines(summary: NightSummary) -> list[str]:
     said = []
     for workload in summary.workloads:
         again = ", measured again" if workload.measured_again else ""
-        said.append(f"{workload.workload}: {workload.verdict}{again}")
+        is_first = workload.first_night and workload.verdict == "no change"
+        verdict = "first night, nothing to compare with" if is_first else workload.verdict
+        said.append(f"{workload.workload}: {verdict}{again}")
         if workload.failure:
             said.append(f"  {workload.failure}")
         for row in workload.told:

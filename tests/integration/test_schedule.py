@@ -97,7 +97,7 @@ def test_every_step_of_the_workflow_runs(checkout, variables, tmp_path):
 
     assert len(steps) == 3
     assert num_nights(variables) == 1
-    assert "**stub**: no change" in (tmp_path / "summary.md").read_text()
+    assert "**stub**: no change, the first night" in (tmp_path / "summary.md").read_text()
 
 
 @pytest.mark.full

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from reportgen import formatting as fmt
 from reportgen.history.store.history import History
-from reportgen.history.store.rows import Judgement, NightRow, ReportRow
+from reportgen.history.store.rows import Judgement, NightRow, ReportRow, is_first_night
 from reportgen.report import templating
 
 # More nights than this are on the trend page.
@@ -72,6 +72,8 @@ def _rest(nights: Sequence[NightLine]) -> str:
     told = [f"{line.workload} {line.told[0]}." for line in nights[0].telling if line.verdict in _LOUD]
     if told:
         return " ".join(told[:2])
+    if nights[0].verdict == _FIRST:
+        return "There is nothing to compare it with yet."
     for night in nights[1:]:
         for line in night.telling:
             if line.verdict in _LOUD:
@@ -103,12 +105,13 @@ def _night(
 
 
 _LOUD = ("worse", "failed", "better", "changed")
+_FIRST = "first night"
 
 
 def _night_verdict(night: NightRow, lines: Sequence[ReportLine]) -> str:
     if night.state != "done":
         return night.state
-    order = (*_LOUD, "no change")
+    order = (*_LOUD, "no change", _FIRST)
     return next((verdict for verdict in order if any(line.verdict == verdict for line in lines)), "nothing ran")
 
 
@@ -159,5 +162,7 @@ def _verdict(report: ReportRow, rows: Sequence[Judgement], judged: bool) -> str:
         return "failed"
     if not judged:
         return "not judged"
+    if is_first_night(rows):
+        return _FIRST
     found = {row.verdict for row in rows}
     return "better" if found & {"better", "gone"} else "changed" if "changed" in found else "no change"

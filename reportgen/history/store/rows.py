@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from reportgen.history.model import Verdict
@@ -59,6 +60,11 @@ class Judgement(NamedTuple):
     def is_open(self) -> bool:
         """Tell whether the night could not decide: more nights are needed, or nothing was measured that counts."""
         return self.needs_nights is not None or (self.verdict == "not-comparable" and self.value is None)
+
+
+def is_first_night(rows: Sequence[Judgement]) -> bool:
+    """Tell whether none of the figures that a night judged had one before it to be held against."""
+    return any(row.value is not None for row in rows) and all(row.base is None for row in rows)
 
 
 class SeriesPoint(NamedTuple):

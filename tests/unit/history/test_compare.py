@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+from reportgen.analysis.model import Cut
 from reportgen.errors import InputUnreadable
 from reportgen.history.compare import KnownSpread, compare_reports, read_report
 from reportgen.history.text import first_moved, host_moved, render_text, shows_host
@@ -206,6 +207,36 @@ def test_a_promise_of_the_mean_step_is_not_held_against_the_median():
     (row,) = compare_reports(base, night()).findings
 
     assert (row.state, row.promised_us) == ("gone", None)
+
+
+def test_another_device_has_neither_got_rid_of_a_finding_nor_brought_one():
+    other = night(findings=[finding("F2"), finding("F3")], devices=(Device(index=0, name="NVIDIA A100"),))
+
+    difference = compare_reports(night(findings=[finding("F1"), finding("F2")]), other)
+
+    # F1 is in base alone and F3 in new alone; F2 is in both.
+    assert [(row.state, row.fingerprint) for row in difference.findings] == [("still", "host-bound/prefill/F2")]
+    assert difference.num_findings_not_compared == 2
+
+
+def test_a_case_that_was_not_run_again_has_not_got_rid_of_its_finding_and_the_other_case_has():
+    cases = [night_case(), night_case(name="decode")]
+    base = night(cases, findings=[finding("F1"), finding("F2", case="decode"), finding("F3", case=None)])
+
+    difference = compare_reports(base, night())
+
+    assert [(row.state, row.case) for row in difference.findings] == [("gone", "prefill"), ("gone", None)]
+    assert difference.num_findings_not_compared == 1
+
+
+def test_a_case_of_which_no_figure_can_be_judged_is_not_unchanged():
+    crowded = timed(*[9000.0] * 20, starved_us=[4000.0] * 20)
+    bare = night_case(timing=crowded, device_time=None, memory=None, kernels=Cut(items=(), total=1))
+
+    difference = compare_reports(night([bare]), night([bare]))
+
+    assert [row.quantity for row in difference.cases[0].differences] == ["step_time"]
+    assert difference.verdict == "not-comparable"
 
 
 def test_what_is_no_report_is_an_input_that_cannot_be_read(tmp_path):

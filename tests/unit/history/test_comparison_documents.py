@@ -6,7 +6,7 @@ from reportgen.history.comparison_page import render_html
 from reportgen.history.model import ReportDifference
 from reportgen.history.text import render_markdown, render_text
 from reportgen.recording import Device
-from tests.night_builder import night, night_case
+from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding, gain
 
 A100 = (Device(index=0, name="NVIDIA A100"),)
@@ -76,6 +76,35 @@ def test_the_page_shows_both_devices_of_what_is_not_comparable():
     assert "NVIDIA A100" in page
     assert "NVIDIA H200" in page
     assert "Not comparable." in page
+
+
+def test_a_step_that_could_not_be_judged_is_said_beside_no_change_in_every_document():
+    calm, crowded = timed(*[5000.0] * 20), timed(*[9000.0] * 20, starved_us=[4000.0] * 20)
+
+    difference = compare_reports(night([night_case(timing=calm)]), night([night_case(timing=crowded)]))
+
+    lead = (
+        "No change. Every figure that was judged is equal. Prefill: step time not judged, others had the cores "
+        "(0 of 20 steps ran undisturbed) in new."
+    )
+    text = " ".join(render_text(difference).split())
+    assert text.startswith(lead)
+    assert "prefill: no change, step time not judged" in text
+    page = render_html(difference).replace("\u00a0", " ")
+    assert ">prefill: no change, step time not judged</h2>" in page
+    assert lead.removeprefix("No change. ") in page
+    assert lead.removeprefix("No change. ") in render_markdown(difference).replace("\u00a0", " ")
+
+
+def test_every_document_counts_the_findings_that_another_device_leaves_open():
+    difference = compare_reports(night(findings=[finding()]), night(devices=A100))
+
+    said = "1 finding not compared, found in what is not comparable."
+    for document in (render_text(difference), render_markdown(difference), render_html(difference)):
+        assert said in document.replace("\u00a0", " ")
+        assert "Gone" not in document
+        assert ">gone<" not in document
+        assert "Neither report has a finding" not in document
 
 
 def test_the_files_are_what_was_asked_for(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from reportgen.errors import RunFailed, UsageError
 from reportgen.history.comparability import series_key
 from reportgen.history.store import open_store
+from reportgen.nightly.summary import lines
 from tests.night_builder import night, night_case, timed
 from tests.report_builder import finding
 from tests.unit.nightly.nights import Nights
@@ -25,6 +26,27 @@ def test_unchanged_nights_raise_no_alarm_and_are_measured_once(nights):
 
     assert summary.verdict == "no change"
     assert len(nights.asked) == 5
+
+
+def test_the_first_night_says_that_there_is_nothing_to_compare_with(nights):
+    first = nights.run()
+    page = (nights.folder / "index.html").read_text()
+
+    assert lines(first) == ["gpt2: first night, nothing to compare with"]
+    assert "<b>The last night: first night.</b> There is nothing to compare it with yet." in page
+    assert "no change" not in page.lower()
+
+    assert lines(nights.run()) == ["gpt2: no change"]
+    assert "<b>The last night: no change.</b>" in (nights.folder / "index.html").read_text()
+
+
+def test_a_first_night_whose_device_time_alone_counts_is_still_the_first(nights):
+    crowded = night([night_case(timing=timed(*[9000.0] * 20, starved_us=[4000.0] * 20))])
+
+    said = lines(nights.run(crowded))
+
+    assert said[0] == "gpt2: first night, nothing to compare with"
+    assert "step time 9.00 ms, not judged" in said[1].replace("\u00a0", " ")
 
 
 def test_more_device_time_is_measured_again_and_told_on_its_night_with_the_operator_first(nights):
