@@ -49,7 +49,7 @@ def verdict(report: Report) -> VerdictText:
     """Say what limits the cases of `report`, and what the best change to each brings."""
     usable = [case for case in report.cases if cases.step_us(case) is not None]
     if not usable:
-        return VerdictText(limits=_nothing(report), changes=_rules_sentence(report))
+        return VerdictText(limits=_nothing(report), changes="What there is to gain was not evaluated.")
     return VerdictText(limits=_limits(usable), changes=_changes(report, usable))
 
 

@@ -141,7 +141,7 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
     finding = cases.best_gain(report, case)
     step_us = cases.step_us(case)
     if finding is None or finding.gain is None or step_us is None:
-        return missing("no rule found time to gain", "none")
+        return missing("no rule found time to gain" if step_us else "", "none")
     after_us = finding.gain.step_after_us
     # A measured step is told beside the one that was timed in turn with it.
     factor = fmt.factor(step_before(report, finding) or step_us, after_us)

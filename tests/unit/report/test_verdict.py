@@ -92,7 +92,10 @@ def test_an_undecided_trace_blames_neither_host_nor_profiler() -> None:
 
 def test_a_case_without_a_step_leaves_no_claim() -> None:
     case = host_bound_case(timing=None, budget=None, outcome="failed", reason="out of memory")
-    assert verdict(report_builder.report([case])).limits == "No step was timed: 1\u00a0case failed."
+    words = verdict(report_builder.report([case]))
+    assert words.limits == "No step was timed: 1\u00a0case failed."
+    # That no rule found anything would say that they had something to look at.
+    assert words.changes == "What there is to gain was not evaluated."
 
 
 @pytest.mark.parametrize(
