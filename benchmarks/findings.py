@@ -162,7 +162,7 @@ def _step_us(rule: str, case: CaseAnalysis) -> float | None:
     timing = case.timing
     if timing is None or rule not in OF_THE_MEAN:
         return timing.step_us if timing else None
-    times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+    times = timing.counted
     return statistics.fmean(times.undisturbed_us or times.samples_us) if times else None
 
 

@@ -133,7 +133,7 @@ def _within(output: Path, folders: Sequence[str]) -> dict[str, float]:
         report = msgspec.json.decode((output / folder / "report.json").read_bytes(), type=Report)
         for case in report.cases:
             timing = case.timing
-            times = timing and (timing.pipelined if timing.mode == "pipelined" else timing.drained)
+            times = timing and timing.counted
             samples = times.undisturbed_us if times else ()
             if len(samples) > 1:
                 name = f"{report.workload.name if report.workload else ''} {case.name}"

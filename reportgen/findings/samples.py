@@ -1,4 +1,4 @@
-"""From how many steps of which pass a finding's figures are, and what of their time was the program's own."""
+"""From how many steps of which pass a finding's figures are."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 
 if TYPE_CHECKING:
-    from reportgen.analysis.model import CaseAnalysis, StepTimes, Timing
+    from reportgen.analysis.model import CaseAnalysis
 
 
 def recorded_steps(case: CaseAnalysis) -> str:
     """Return "3 steps" of a trace from elsewhere, "5 steps of the timeline pass" of an own run, which has several."""
     steps = fmt.plural(case.num_steps, "step")
     return f"{steps} of the timeline pass" if case.passes else steps
-
-
-def counted_times(timing: Timing) -> StepTimes | None:
-    """Return the times of the kind that counts as the step's."""
-    return timing.pipelined if timing.mode == "pipelined" else timing.drained

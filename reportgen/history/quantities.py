@@ -93,7 +93,7 @@ def spread_within(case: CaseAnalysis) -> float:
     timing = case.timing
     if timing is None or timing.basis != "unprofiled":
         return 0.0
-    times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+    times = timing.counted
     if times is None or times.p5_us <= 0:
         return 0.0
     return math.log(times.p95_us / times.p5_us) / 3.29
@@ -113,7 +113,7 @@ def _unprofiled(case: CaseAnalysis) -> StepTimes | None:
     timing = case.timing
     if timing is None or timing.basis != "unprofiled":
         return None
-    times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+    times = timing.counted
     return times if times is not None and len(times.starved_us) == times.num_samples else None
 
 

@@ -76,6 +76,11 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     profiled_step_us: ProfiledStep = ProfiledStep()
     throughput: Throughput | None = None
 
+    @property
+    def counted(self) -> StepTimes | None:
+        """Return the times of the kind that counts as the step's, of which `step_us` is the median."""
+        return self.pipelined if self.mode == "pipelined" else self.drained
+
 
 class StepRow(msgspec.Struct, frozen=True, kw_only=True):
     """One profiled step. `interval_us` runs from the previous completion to this one."""

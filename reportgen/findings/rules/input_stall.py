@@ -22,7 +22,7 @@ from reportgen.findings.rule import (
     not_evaluated,
     passed,
 )
-from reportgen.findings.samples import counted_times, recorded_steps
+from reportgen.findings.samples import recorded_steps
 
 SHARE = Threshold(
     name="share",
@@ -78,7 +78,7 @@ def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
     """
     rows = [row for row in case.steps if row.interval_us is not None and not row.settling]
     excess_us = sum(row.differs_by_us or 0.0 for row in rows if row.outlier and row.differs_in == "input")
-    times = counted_times(case.timing) if case.timing and case.timing.basis == "unprofiled" else None
+    times = case.timing.counted if case.timing and case.timing.basis == "unprofiled" else None
     recorded_us = sum(row.interval_us or 0.0 for row in rows)
     if not excess_us or times is None or not times.samples_us or not recorded_us:
         return cost_us

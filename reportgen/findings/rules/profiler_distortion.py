@@ -32,7 +32,7 @@ def judge(context: Context) -> Verdict:
     measured = context.measured(FACTOR, worst_us / step_us)
     if measured.value < measured.threshold:
         return passed(f"profiled, the step takes {fmt.factor(worst_us, step_us)} its unprofiled time at most", measured)
-    times = case.timing.pipelined if case.timing.mode == "pipelined" else case.timing.drained
+    times = case.timing.counted
     if times is not None and worst_us <= times.p95_us:
         spread = fmt.spread(times.p5_us, times.p95_us)
         return passed(f"profiled, the step lies within the {spread} of unprofiled steps", measured)

@@ -12,7 +12,6 @@ from reportgen.analysis.model import Timing
 from reportgen.findings.gain import bounded_gain
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
-from reportgen.findings.samples import counted_times
 
 FACTOR = Threshold(
     name="factor", value=2, unit="x", reason="a host that is shared makes a step half as long again; twice is an event"
@@ -37,7 +36,7 @@ def judge(context: Context) -> Verdict:
     intervals of the trace; the first recorded step only settles and never counts.
     """
     timing = context.case.timing
-    times = counted_times(timing) if timing is not None and timing.basis == "unprofiled" else None
+    times = timing.counted if timing is not None and timing.basis == "unprofiled" else None
     if times is not None and times.is_crowded:
         num = len(times.undisturbed_us)
         return not_evaluated(
@@ -67,7 +66,7 @@ def _samples(context: Context) -> tuple[float, ...]:
     if timing is None:
         return ()
     if timing.basis == "unprofiled":
-        times = counted_times(timing)
+        times = timing.counted
         return times.undisturbed_us if times else ()
     return tuple(row.interval_us for row in context.case.steps if row.interval_us is not None and not row.settling)
 
@@ -81,7 +80,7 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
     # The step of a trace is a mean already.
     base: Literal["step", "mean-step"] = "mean-step" if timing.basis == "unprofiled" else "step"
     how = "not profiled" if timing.basis == "unprofiled" else "in the trace"
-    times = counted_times(timing) if timing.basis == "unprofiled" else None
+    times = timing.counted if timing.basis == "unprofiled" else None
     if times is not None and len(samples) < times.num_samples:
         how = "not profiled, those left that had their cores"
     return Draft(

@@ -20,7 +20,7 @@ _WORTH_SAYING = 0.01
 def judge(context: Context) -> Verdict:
     """Compare the spread of the unprofiled samples, 5th to 95th percentile, with their median."""
     timing = context.case.timing
-    times = None if timing is None else timing.pipelined if timing.mode == "pipelined" else timing.drained
+    times = timing.counted if timing is not None else None
     if timing is None or timing.basis != "unprofiled" or times is None or times.median_us <= 0:
         return not_evaluated("no unprofiled step was timed")
     limit = context.thresholds[SPREAD.name]

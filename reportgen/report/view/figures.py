@@ -87,10 +87,7 @@ def missing(note: str = "", word: str = fmt.NOT_RECORDED) -> Figure:
 
 def chosen_times(case: CaseAnalysis) -> StepTimes | None:
     """Return the samples that the step's time is the median of."""
-    timing = case.timing
-    if timing is None:
-        return None
-    return timing.pipelined if timing.mode == "pipelined" else timing.drained
+    return case.timing.counted if case.timing is not None else None
 
 
 def spread_words(case: CaseAnalysis) -> str:

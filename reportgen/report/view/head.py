@@ -190,7 +190,7 @@ def _timing(report: Report) -> str | None:
             continue
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
-            times = timing.pipelined if timing.mode == "pipelined" else timing.drained
+            times = timing.counted
             if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return (
