@@ -92,7 +92,7 @@ def _evidence(tried: Alternative, replayed_us: float | None) -> Evidence:
     return Evidence(
         text=f"{name} and timed, the step takes {fmt.step_time(times.median_us)} "
         f"({fmt.spread(times.p5_us, times.p95_us)}), unchanged {fmt.step_time(original.median_us)} in blocks in turn "
-        f"with it (n = {fmt.count(times.num_samples)} each){same}{miss}{results}",
+        f"with it ({fmt.sample(times.num_samples)} each){same}{miss}{results}",
         value=times.median_us,
         unit="us",
     )

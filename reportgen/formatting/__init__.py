@@ -53,7 +53,7 @@ from reportgen.formatting.units import (
     step_unit,
     time_unit,
 )
-from reportgen.formatting.words import date, listing, noun, part, plural, sentence_start, spelled, times
+from reportgen.formatting.words import date, listing, noun, part, plural, sample, sentence_start, spelled, times
 
 __all__ = [
     "BYTE_UNITS",
@@ -95,6 +95,7 @@ __all__ = [
     "plural",
     "printable",
     "quantity",
+    "sample",
     "sentence_start",
     "shapes",
     "share",

@@ -43,6 +43,11 @@ def times(value: Number) -> str:
     return "once" if value == 1 else plural(value, "time")
 
 
+def sample(value: Number) -> str:
+    """Write a sample size, which no line is broken in: "n = 48"."""
+    return f"n{NBSP}={NBSP}{count(value)}"
+
+
 def spelled(value: int) -> str:
     """Write a small count as a word ("two"), from thirteen on as a figure."""
     return _SMALL_NUMBERS[value] if 0 <= value < len(_SMALL_NUMBERS) else count(value)

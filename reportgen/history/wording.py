@@ -59,7 +59,7 @@ def _nothing_moved(difference: ReportDifference) -> str:
 def _left_open(difference: ReportDifference) -> list[str]:
     """Return a sentence for each figure that was not judged: of it nobody may read that it did not move."""
     return [
-        f"{fmt.sentence_start(case.name)}: {BY_NAME[row.quantity].label} not judged, {row.reason}."
+        f"{case.name}: {BY_NAME[row.quantity].label} not judged, {row.reason}."
         for case in difference.cases
         for row in _not_judged(case)
     ]
@@ -86,7 +86,7 @@ def not_compared(difference: ReportDifference) -> str:
 
 def _moves(case: CaseDifference) -> list[str]:
     rows = [row for row in case.differences if row.verdict == case.verdict]
-    return [f"{fmt.sentence_start(case.name)}: {move(row)}." for row in rows[:1]]
+    return [f"{case.name}: {move(row)}." for row in rows[:1]]
 
 
 def move(row: Difference) -> str:
@@ -138,7 +138,7 @@ def percent(change: float | None) -> str:
 def case_reason(case: CaseDifference) -> str:
     """Return why a case is not comparable, or why none of its figures is."""
     reasons = case.reasons or tuple(dict.fromkeys(row.reason for row in _not_judged(case)))
-    return f"{fmt.sentence_start(case.name)}: {'; '.join(reasons)}." if reasons else ""
+    return f"{case.name}: {'; '.join(reasons)}." if reasons else ""
 
 
 def reason(row: Difference) -> str:

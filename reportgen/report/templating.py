@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reportgen.formatting import NBSP, TIMES
 from reportgen.report.inert import inert_json
 from reportgen.resources import font_path, resource_folder
 
@@ -25,7 +26,10 @@ _FONTS = (
 )
 _FONT_SCHEME = "reportgen-font:"
 # Where a long name may be broken: after punctuation that separates its parts.
-_BREAKS = re.compile(r"([_./:,\-<>(]+)")
+_BREAKS = re.compile(r"[_./:,\-<>(]+")
+_COUNTED = re.compile(rf"(?<=\d) {TIMES} ")
+_IN_FIGURES = frozenset(".,:/-")
+_FIGURE_BEFORE = re.compile(r"\d[eE]?$")
 _BREAK_FROM = 16
 
 
@@ -65,9 +69,17 @@ def prose(text: str) -> Markup:
 
 
 def breakable(text: str) -> Markup:
-    """Escape `text` and let long names break after their punctuation."""
-    marked = " ".join(_BREAKS.sub(r"\g<0>\0", word) if len(word) >= _BREAK_FROM else word for word in text.split(" "))
+    """Escape `text` and let long names break after their punctuation; a count keeps to its "×"."""
+    text = _COUNTED.sub(f"{NBSP}{TIMES} ", text)
+    marked = " ".join(_BREAKS.sub(_with_break, word) if len(word) >= _BREAK_FROM else word for word in text.split(" "))
     return Markup(str(escape(marked)).replace("\0", "<wbr>"))
+
+
+def _with_break(found: re.Match[str]) -> str:
+    """Return the punctuation with a break behind it; without one where it stands inside a figure: 2.11, 1e-05."""
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    in_figure = found[0] in _IN_FIGURES and after[:1].isdigit() and _FIGURE_BEFORE.search(before)
+    return found[0] if in_figure else f"{found[0]}\0"
 
 
 def data_uri(content: str | bytes, kind: str) -> str:

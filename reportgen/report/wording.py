@@ -18,7 +18,7 @@ PART_MEANINGS: dict[BudgetPart, str] = {
     "launch": "Python and PyTorch prepare the next launch",
     "launch-call": "the runtime call that launches",
     "turnaround": "launched, not yet started",
-    "sync": "a wait the program asked for, and its refill",
+    "sync": "a wait the program asked for, and refilling the queue",
     "input": "the data loader has no batch ready",
     "allocator": "device memory is allocated or freed",
     "build": "plans or kernels are built or loaded",
@@ -60,7 +60,7 @@ OUTCOME_WORDS: dict[RuleOutcome, str] = {
 OUTCOME_ORDER: tuple[RuleOutcome, ...] = ("fired", "passed", "not-applicable", "not-evaluated", "failed")
 
 PASS_MEANINGS: dict[PassName, str] = {
-    "cold": "building, the first step, the allocator's first growth; no profiler",
+    "cold": "building the case, the first step, the allocator's first growth; no profiler",
     "timing": "the step's time; no profiler",
     "timeline": "when activities ran, launches, gaps; activities recorded and nothing else",
     "detail": "operator, shape, function and allocation; shapes, memory and stacks recorded",
@@ -86,9 +86,15 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("pipelined step", "the time from one completion to the next, steps issued back to back"),
     ("drained step", "the time from the host's start on an idle device to completion"),
     ("settling step", "the first recorded step: it fills the queue and is in no median"),
-    ("launch latency", "from the end of a launch call to the start of its activity on an idle device"),
+    (
+        "launch latency",
+        "from the end of a launch call to the start of its activity on an idle device; the "
+        "10\u00a0% quantile of the recorded launches, since a launch can be slow for reasons of its own",
+    ),
     ("lead", "how far the host runs ahead of the device: launch end to activity start"),
-    ("refill", "the time after a wait in which launches are late because the queue was emptied"),
+    ("refilling", "after a wait has emptied the queue, launches come late until the host is ahead of the device again"),
+    ("build", "preparing what a step needs once: a library's plan, a kernel's code; of a case, the model and its data"),
+    ("stall", "host code in one place that launches nothing while the device has nothing left to do"),
     ("roof", "the shortest time that the measured or stated ceilings allow for an operator's work"),
     ("replayed", "the step's host stretches, streams and waits run again as a model with the fix made"),
     ("at most", "a bound: the gain can be smaller, down to nothing"),

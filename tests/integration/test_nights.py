@@ -112,7 +112,7 @@ def test_a_gpu_and_a_cpu_are_not_comparable_and_both_are_shown(tmp_path):
     done = reportgen("compare", EXAMPLE, own, "--fail-on", "regression", "-o", "changes", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Not comparable. Prefill: another device: NVIDIA H200, then CPU")
+    assert done.stdout.startswith("Not comparable. prefill: another device: NVIDIA H200, then CPU")
     theirs = next(case for case in read_report(EXAMPLE).cases if case.name == "prefill")
     mine = read_report(own).cases[0]
     (path,) = (tmp_path / "changes").rglob("comparison.json")

@@ -75,7 +75,7 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
         text = f"the allocator ran out of memory and emptied its cache {fmt.times(allocator.retries)}"
         rows.append(Evidence(text=text, value=allocator.retries, unit="retries"))
     return Draft(
-        title=f"{fmt.sentence_start(fmt.shorten(case.name, 20))} frees and reallocates device memory every step",
+        title=f"{fmt.shorten(case.name, 20)} frees and reallocates device memory every step",
         evidence=tuple(rows),
         mechanism="Giving memory back waits for all work on the device; the queue is empty afterwards.",
         short_action=IN_SHORT,

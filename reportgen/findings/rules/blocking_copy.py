@@ -106,7 +106,7 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
 def _evidence(row: CopyRow, place: str, way: str, steps: str) -> tuple[Evidence, ...]:
     rate = ""
     if row.bytes_per_step and row.us_per_step:
-        rate = f", {fmt.number(row.bytes_per_step / row.us_per_step / 1e3)} GB/s"
+        rate = f", {fmt.number(row.bytes_per_step / row.us_per_step / 1e3)}{fmt.NBSP}GB/s"
     memory = {"pageable": " from pageable memory", "pinned": " from pinned memory"}.get(row.memory, "")
     if row.direction == "device-to-host":
         memory = memory.replace("from", "into")

@@ -30,7 +30,7 @@ def judge(context: Context) -> Verdict:
     figures = f"{fmt.step_time(first_us)} for the first step, {fmt.step_time(step_us)} for a later one"
     draft = Draft(
         title=f"The first step of {fmt.shorten(case.name, 20)} takes {fmt.step_time(first_us)}",
-        evidence=(Evidence(text=f"{figures} (n = 1)", value=first_us, unit="us"),),
+        evidence=(Evidence(text=f"{figures} ({fmt.sample(1)})", value=first_us, unit="us"),),
         mechanism="The first step also loads code, fills the allocator and chooses algorithms.",
         short_action=IN_SHORT,
         action="Run one step before the first request that somebody waits for.",

@@ -67,7 +67,7 @@ def _draft(context: Context, case: CaseAnalysis, work: AutogradWork) -> Draft:
     if kept:
         evidence.append(Evidence(text=f"activations alive at the peak: {fmt.size(kept)}", value=kept, unit="bytes"))
     return Draft(
-        title=f"{fmt.sentence_start(fmt.shorten(case.name, 20))} records gradients that nothing uses",
+        title=f"{fmt.shorten(case.name, 20)} records gradients that nothing uses",
         evidence=tuple(evidence),
         mechanism="Each node costs host time, and keeps its operator's inputs alive until the result is dropped.",
         short_action=IN_SHORT,

@@ -92,12 +92,12 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
 
 def _title(case: CaseAnalysis, activities: float | None, busy_us: float, step_us: float) -> str:
     # A long name would leave no room for the figures; the case stands beside every finding anyway.
-    name = fmt.sentence_start(case.name) if len(case.name) <= _LONGEST_NAME else "The host"
+    name = case.name if len(case.name) <= _LONGEST_NAME else "The host"
     if activities is None:
         return f"{name} keeps the device busy for {fmt.duration_of(busy_us, step_us)}"
     unit, size = fmt.step_unit(step_us)
     step, busy = fmt.number(step_us / size), fmt.number(busy_us / size)
-    return f"{name} issues {fmt.count(activities)} activities in {step} {unit} that run {busy} {unit}"
+    return f"{name} issues {fmt.count(activities)} activities in {step}{fmt.NBSP}{unit} that run {busy}{fmt.NBSP}{unit}"
 
 
 def _evidence(
@@ -124,7 +124,7 @@ def _evidence(
         if launching.median_activity_us is not None:
             text += f", of which the median runs {fmt.duration(launching.median_activity_us)}"
         rows.append(Evidence(text=f"{text} ({recorded_steps(case)})", value=each_us, unit="us"))
-    waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for ordinary launches"
+    waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for the next launch"
     rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
     built_us = part_us(case.budget, "build", "allocator") if case.budget else 0.0
     if built_us >= WORTH_SAYING * step_us:

@@ -44,7 +44,7 @@ def judge(context: Context) -> Verdict:
     share = headroom.share
     measured = context.measured(SHARE, share)
     if share <= limit:
-        return passed(f"{fmt.share(share)} of the device's memory is in use at the peak", measured)
+        return passed(f"{fmt.share(share)} of the device's memory is {_how(headroom)} at the peak", measured)
     return fired(_draft(context, memory, headroom, share), measured=measured)
 
 
@@ -63,16 +63,21 @@ def _draft(context: Context, memory: Memory, headroom: Headroom, share: float) -
         text = f"{fmt.size(headroom.others_bytes)} in use beside it: the runtime's own, and other processes'"
         rows.append(Evidence(text=text, value=headroom.others_bytes, unit="bytes"))
     return Draft(
-        title=f"{fmt.sentence_start(fmt.shorten(context.case.name, 20))} fills {fmt.share(share)} of the device",
+        title=f"{fmt.shorten(context.case.name, 20)} fills {fmt.share(share)} of the device",
         evidence=tuple(rows),
         mechanism="When nothing is left, the allocator empties its cache and waits for the device, and then fails.",
         short_action=IN_SHORT,
         action="Lower the peak, or leave room for the longest input that may come.",
-        verify=f"{context.check_command()}: memory in use at the peak must stay under "
+        verify=f"{context.check_command()}: memory {_how(headroom)} at the peak must stay under "
         f"{fmt.share(context.thresholds[SHARE.name], 0)}.",
         confidence="high",
         severity="medium",
     )
+
+
+def _how(headroom: Headroom) -> str:
+    """Say what the share is of: without the device's own figure it is what this program's allocator reserved."""
+    return "reserved" if headroom.in_use_share is None else "in use"
 
 
 RULE = Rule(id="near-capacity", checklist_step=3, judge=judge, thresholds=(SHARE,))

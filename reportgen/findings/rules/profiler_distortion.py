@@ -56,7 +56,7 @@ def _draft(context: Context, step_us: float, known: dict[str, float]) -> Draft:
     worst_us = max(known.values())
     before, after = fmt.number(step_us / size), fmt.number(worst_us / size)
     return Draft(
-        title=f"The profiler turns {case.name}'s {before} {unit} into {after} {unit}",
+        title=f"The profiler turns {case.name}'s {before}{fmt.NBSP}{unit} into {after}{fmt.NBSP}{unit}",
         evidence=evidence,
         mechanism="Recording costs host time for each operator, launch and frame.",
         short_action=IN_SHORT,

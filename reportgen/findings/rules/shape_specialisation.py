@@ -124,7 +124,7 @@ def _evidence(
         rows.append(
             Evidence(
                 text=f"not profiled, shapes met again take {fmt.step_time(revisit.median_us)} a step "
-                f"(n = {fmt.count(revisit.num_samples)}), new ones {fmt.step_time(step_us)}; the cost is what differs",
+                f"({fmt.sample(revisit.num_samples)}), new ones {fmt.step_time(step_us)}; the cost is what differs",
                 value=revisit.median_us,
                 unit="us",
             )

@@ -24,7 +24,7 @@ def judge(context: Context) -> Verdict:
         return passed("the workload says that its weights and inputs are real")
     names = fmt.listing(sorted(made_up))
     draft = Draft(
-        title=fmt.shorten(f"{fmt.sentence_start(case.name)} runs on synthetic {names}", 60),
+        title=fmt.shorten(f"{case.name} runs on synthetic {names}", 60),
         evidence=tuple(Evidence(text=f"{name}: {text}") for name, text in sorted(made_up.items())),
         mechanism="Times hold where the work does not depend on values; routing, lengths and early ends do.",
         short_action=IN_SHORT,

@@ -52,8 +52,8 @@ def view_actions(report: Report, medium: Medium) -> Actions:
         for index, finding in enumerate(faults)
     )
     heads = (
-        ("", 5.0, False), ("Case", 12.0, False), ("Do", 47.0, False), (f"Step, {unit}", 9.0, True),
-        (f"after, {unit}", 9.0, True), ("Gain is", 11.0, False), ("Sure", 8.0, False),
+        ("", 5.0, False), ("Case", 12.5, False), ("Do", 43.0, False), (f"Step, {unit}", 9.0, True),
+        (f"after, {unit}", 10.5, True), ("Gain is", 12.0, False), ("Sure", 8.0, False),
     )  # fmt: skip
     caption = (
         "The step before and after each action made alone, the surest large gain first. Gains are not added up: an "

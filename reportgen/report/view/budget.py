@@ -86,9 +86,9 @@ def _between(row: BudgetRow | None, size: float) -> str:
 
 
 def _heads(known: Sequence[CaseAnalysis], unit: str, *, shares: bool, interval: bool) -> tuple[tables.Column, ...]:
-    heads: list[tuple[str, float, bool]] = [("Part", 15.0, False)]
+    heads: list[tuple[str, float, bool]] = [("Part", 17.0, False)]
     for case in known:
-        name = fmt.sentence_start(cases.label(case, 14)) if len(known) > 1 else unit
+        name = cases.label(case, 14) if len(known) > 1 else unit
         heads.append((name, 10.0, True))
         if shares:
             heads.append(("share", 9.0, True))

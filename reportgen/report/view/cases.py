@@ -22,8 +22,8 @@ def label(case: CaseAnalysis | str | None, limit: int = CASE_LIMIT) -> str:
 
 
 def lead(case: CaseAnalysis, num_cases: int, text: str) -> str:
-    """Begin a caption with the case it is about, where there are several: "Prefill: the recorded steps"."""
-    return f"{fmt.sentence_start(label(case))}: {text}" if num_cases > 1 else text[0].upper() + text[1:]
+    """Begin a caption with the case it is about, in its own spelling, where there are several: "prefill: the steps"."""
+    return f"{label(case)}: {text}" if num_cases > 1 else text[0].upper() + text[1:]
 
 
 def step_us(case: CaseAnalysis) -> float | None:

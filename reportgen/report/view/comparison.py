@@ -50,7 +50,7 @@ def _columns(
 def _name(comparison: Comparison, column: CaseColumn) -> str:
     """Name a case by the value that is swept, else by its own name."""
     if comparison.parameter is None:
-        return fmt.sentence_start(cases.label(column.case, 16))
+        return cases.label(column.case, 16)
     return f"{fmt.legible(comparison.parameter, 16)} {fmt.legible(str(column.value), 12)}"
 
 

@@ -88,9 +88,6 @@ def _evidence(report: Report, members: list[Finding]) -> str:
     texts = [evidence_text(report, one.evidence[:_EVIDENCE_LINES]) for one in members]
     if len(set(texts)) == 1:
         return texts[0]
-    told = [
-        f"{fmt.sentence_start(cases.label(one.case))}: {text}"
-        for one, text in zip(members[:_MOST_TOLD], texts, strict=False)
-    ]
+    told = [f"{cases.label(one.case)}: {text}" for one, text in zip(members[:_MOST_TOLD], texts, strict=False)]
     left = len(members) - len(told)
     return " ".join([*told, *([f"And {fmt.plural(left, 'more case')} in report.json."] if left else [])])

@@ -95,7 +95,7 @@ def spread_words(case: CaseAnalysis) -> str:
     times = chosen_times(case)
     if times is None:
         return ""
-    return f"{fmt.spread(times.p5_us, times.p95_us)}, n{fmt.NBSP}={fmt.NBSP}{fmt.count(times.num_samples)}"
+    return f"{fmt.spread(times.p5_us, times.p95_us)}, {fmt.sample(times.num_samples)}"
 
 
 def _step(case: CaseAnalysis) -> Figure:

@@ -160,9 +160,9 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
     )
     heads = (
         ("", 5.0, False),
-        ("Case", 11.0, False),
-        ("Finding", 31.0, False),
-        ("Do", 36.0, False),
+        ("Case", 13.0, False),
+        ("Finding", 30.0, False),
+        ("Do", 35.0, False),
         ("Step", 17.0, True),
     )
     # In the caption, not below the table: a line of its own can be all that falls on the next page.

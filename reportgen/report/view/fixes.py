@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 from reportgen.report import wording
 from reportgen.report.view import cases, tables
+from reportgen.report.view.gains import step_before
 from reportgen.report.view.tables import Cell, Row, Table
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 TITLE = "One fix after another"
 _LIMITS = {"host": "the host", "device": "the device", "waits": "each waits for the other", None: fmt.NOT_EVALUATED}
+# Two times of one step this share apart are told as two.
+SAME_STEP = 0.02
 # Cases with a chart and a table of their own on paper.
 _MOST_ON_PAPER = 2
 
@@ -31,6 +34,8 @@ class CaseFixes:
 
     chart: Chart | None
     table: Table
+    # From which step the measured fixes were taken, where it is not the one that the chart begins with.
+    paired: str
 
 
 def view_fixes(report: Report, charts: dict[str, Chart], medium: Medium) -> tuple[CaseFixes, ...]:
@@ -40,7 +45,11 @@ def view_fixes(report: Report, charts: dict[str, Chart], medium: Medium) -> tupl
         longest = sorted(told, key=lambda sequence: -sequence.step_us)[:_MOST_ON_PAPER]
         told = [sequence for sequence in told if sequence in longest]
     return tuple(
-        CaseFixes(chart=charts.get(sequence.case), table=fixes_table(sequence, case_of(report, sequence), len(told)))
+        CaseFixes(
+            chart=charts.get(sequence.case),
+            table=fixes_table(sequence, case_of(report, sequence), len(told)),
+            paired=_paired(report, sequence),
+        )
         for sequence in told
     )
 
@@ -79,6 +88,23 @@ def fixes_table(sequence: FixSequence, case: CaseAnalysis, num_cases: int) -> Ta
 def fix_name(fix: Fix) -> str:
     """Write what is done: the edit, or the alternative that was measured."""
     return fmt.sentence_start(fix.edit) if fix.method != "measured" else fmt.legible(fix.edit, 60)
+
+
+def _paired(report: Report, sequence: FixSequence) -> str:
+    """Say what the unchanged step took beside a fix that was measured, where that is not the step of the timing pass.
+
+    Both are medians of one run on one machine, at other times: they differ as far as the machine wanders.
+    """
+    told = []
+    for fix in sequence.fixes:
+        finding = next((one for one in report.findings if one.id == fix.finding), None)
+        before_us = step_before(report, finding) if finding is not None and fix.method == "measured" else None
+        if before_us is not None and abs(before_us - sequence.step_us) > SAME_STEP * sequence.step_us:
+            told.append(
+                f"{fix.finding} was timed on its own, in turn with the unchanged step, which took "
+                f"{fmt.step_time(before_us)} then: the {fmt.step_time(sequence.step_us)} above are of the timing pass."
+            )
+    return " ".join(told)
 
 
 def _row(id_: str, name: str, gives: Cell, after: Cell, method: str, limit: str) -> Row:

@@ -51,7 +51,7 @@ def _of_case(report: Report, case: CaseAnalysis) -> str | None:
         texts.append(f"nothing in {fmt.listing(nothing) if few else f'{fmt.count(len(nothing))} other waits'}")
     if not texts:
         return None
-    return f"{fmt.sentence_start(cases.label(case))}, of {fmt.step_time(step_us)}: {', '.join(texts)}."
+    return f"{cases.label(case)}, of {fmt.step_time(step_us)}: {', '.join(texts)}."
 
 
 def _next_operator(case: CaseAnalysis, step_us: float) -> tuple[Operator, float] | None:

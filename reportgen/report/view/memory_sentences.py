@@ -39,7 +39,7 @@ def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
         yield (
             "First step:",
             f"{fmt.size(first.peak_allocated_bytes)} allocated and {fmt.size(first.peak_reserved_bytes)} reserved at "
-            f"its peak, from {fmt.size(first.start_bytes)} that building left.",
+            f"its peak, from {fmt.size(first.start_bytes)} that were left by building it.",
         )
     if memory.fragmentation is not None:
         yield "Holes:", _holes(memory)
@@ -115,11 +115,14 @@ def _passes(memory: Memory) -> str:
 def _device(memory: Memory) -> str:
     parts = []
     if memory.in_use_on_device_bytes is not None:
-        parts.append(f"{fmt.size(memory.in_use_on_device_bytes)} in use on the device, by everybody")
+        parts.append(f"{fmt.size(memory.in_use_on_device_bytes)} in use on the device, by all processes")
     room = memory.headroom
     if room is not None:
-        share = room.in_use_share if room.in_use_share is not None else room.reserved_share
-        parts.append(f"{fmt.share(share)} of its {fmt.size(room.device_bytes)} at the peak")
+        whole = fmt.size(room.device_bytes)
+        if room.in_use_share is not None:
+            parts.append(f"{fmt.share(room.in_use_share)} of its {whole} in use at the peak")
+        else:
+            parts.append(f"{fmt.share(room.reserved_share)} of its {whole} reserved at the peak by this program")
     return f"{'; '.join(parts)}."
 
 

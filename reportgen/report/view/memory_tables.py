@@ -69,7 +69,7 @@ def _line_cell(line: PeakLine) -> Cell:
     """Return the place that allocated a line's blocks, with what it had called there: one line can call much."""
     cell = source_cell(line.source, 60)
     beneath = line.source.beneath if line.source else None
-    return dataclasses.replace(cell, note=f"{cell.note}, through {fmt.legible(beneath, 48)}") if beneath else cell
+    return dataclasses.replace(cell, note=f"{cell.note}, through {fmt.legible(beneath, 72)}") if beneath else cell
 
 
 def table_of_largest(memory: Memory, medium: Medium) -> Table | None:

@@ -105,9 +105,20 @@ def _environment(report: Report) -> list[tuple[str, str]]:
     rows.append(("Ceilings", ceilings[0] if ceilings else fmt.NOT_RECORDED))
     rows.append(("Host", fmt.legible(", ".join(host), 90) if host else fmt.NOT_RECORDED))
     rows.append(("Software", fmt.legible(", ".join(software), 90) if software else fmt.NOT_RECORDED))
-    rows.append(("Driver", fmt.legible(environment.driver, 40) if environment.driver else fmt.NOT_RECORDED))
+    rows.append(("Driver", _driver(report)))
     rows.append(("Made by", f"{report.generator.name} {report.generator.version}"))
     return rows
+
+
+def _driver(report: Report) -> str:
+    """Name the driver; a trace has not its version, but the newest CUDA or HIP that it supports."""
+    environment = report.environment
+    if not environment.driver:
+        return fmt.NOT_RECORDED
+    version = fmt.legible(environment.driver, 40)
+    if report.input.kind != "trace":
+        return version
+    return f"for {environment.runtime.kind.upper()} up to {version}; its own version is {fmt.NOT_RECORDED}"
 
 
 def _no_device(report: Report) -> str:
@@ -245,7 +256,7 @@ def _rules(report: Report, medium: Medium) -> Table:
         )
         outcome = _outcomes(records)
         reasons = list(dict.fromkeys(record.reason for record in records if record.reason))
-        reason = cases.cut("; ".join(reasons), 120 if medium.is_print else 400)
+        reason = fmt.legible("; ".join(reasons), 400) if reasons else ""
         rows.append(
             Row(
                 cells=(

@@ -147,15 +147,23 @@ def told_apart(shown: Sequence[Operator]) -> list[str | None]:
 
 
 def _name_cells(item: Operator, medium: Medium, apart: str | None, links: tuple[Link, ...]) -> tuple[Cell, ...]:
-    shapes = fmt.shapes(item.input_shapes, item.input_types, item.name, limit=3 if medium.is_print else 6)
     name = dataclasses.replace(tables.name(item.name.removeprefix("aten::"), medium.name_limit), links=links)
     if item.direction == "backward":
         name = dataclasses.replace(name, note="backward")
     return (
         name,
-        dataclasses.replace(tables.text(fmt.shorten(shapes, 38 if medium.is_print else 90)), note=apart),
+        dataclasses.replace(tables.text(_shapes(item, medium)), note=apart),
         Cell(text=fmt.count(item.calls_per_step), sort=item.calls_per_step),
     )
+
+
+def _shapes(item: Operator, medium: Medium) -> str:
+    """Write as many shapes as there is room for whole, the rest counted: half a shape would be another one."""
+    room = 38 if medium.is_print else 90
+    texts = [
+        fmt.shapes(item.input_shapes, item.input_types, item.name, n) for n in ((3, 2) if medium.is_print else (6, 2))
+    ]
+    return next((text for text in texts if len(text) <= room), fmt.shorten(texts[-1], room))
 
 
 def _share_cell(item: Operator, most: float, *, on_host: bool) -> Cell:
@@ -189,7 +197,7 @@ def _is_right_of_ridge(item: Operator) -> bool:
 def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     which = "operator shape" if num_shown == 1 else f"{fmt.spelled(num_shown)} operator shapes"
     what = "host time of their own, as profiled" if on_host else "device time"
-    return f"the {which} with the most {what}, n = {recorded_steps(case)}."
+    return f"the {which} with the most {what}, n{fmt.NBSP}={fmt.NBSP}{recorded_steps(case)}."
 
 
 def _note(case: CaseAnalysis, shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
@@ -234,7 +242,7 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links, *
         for index, kernel in enumerate(shown)
     )
     heads = (
-        ("Kernel", 92.0 if is_wide else 42.0, False), ("Kind", 11.0, False), ("Calls", 7.0, True),
+        ("Kernel", 90.0 if is_wide else 39.5, False), ("Kind", 13.5, False), ("Calls", 7.0, True),
         ("µs a step", 10.0, True), ("Share", 8.0, True), ("Mean, µs", 9.0, True), ("Range, µs", 13.0, True),
     )  # fmt: skip
     left = max(case.kernels.total, len(kernels)) - len(shown)
@@ -244,7 +252,8 @@ def _kernels(case: CaseAnalysis, num_cases: int, medium: Medium, links: Links, *
         else None
     )
     caption = cases.lead(case, num_cases, "kernels, copies and fills by device time.")
-    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=not medium.is_print)
+    columns = tables.columns(*heads)
+    return Table(caption=caption, columns=columns, rows=rows, note=note, breaks=True, sortable=not medium.is_print)
 
 
 def _kernel_cells(kernel: Kernel, limit: int, links: tuple[Link, ...]) -> tuple[Cell, ...]:

@@ -38,7 +38,7 @@ def _table(case: CaseAnalysis, num_cases: int, medium: Medium) -> Table | None:
         rows.append(
             Row(
                 cells=(
-                    tables.name(region.name, medium.name_limit),
+                    tables.name(region.name, 48 if medium.is_print else medium.name_limit),
                     Cell(text=fmt.count(region.count_per_step), sort=region.count_per_step),
                     *((device[i], share) if has_device else ()),
                     host[i],

@@ -21,7 +21,7 @@ class Shapes:
     """The section; a missing table leaves its sentence."""
 
     title: str
-    side_by_side: Table | None
+    side_by_side: tuple[Table, ...]
     compared: tuple[Table, ...]
     first_visits: Table | None
     several: Table | None
@@ -42,7 +42,7 @@ def view_shapes(report: Report, medium: Medium) -> Shapes:
         missing = _no_bounds(report)
     return Shapes(
         title=_title(usable),
-        side_by_side=_side_by_side(usable) if len(usable) > 1 else None,
+        side_by_side=tables.side_by_side(_side_by_side(usable), medium) if len(usable) > 1 else (),
         compared=view_comparison(report, medium),
         first_visits=_first_visits(report, medium),
         several=several,
@@ -56,9 +56,9 @@ def _utilisation(case: CaseAnalysis, num_cases: int) -> str | None:
     use = case.utilisation
     if use is None or use.share_of_peak is None:
         return None
-    text = f"at the peak of its types the step’s matrix work would take {fmt.share(use.share_of_peak)} of the step"
+    text = f"at the peak rate of its types the step’s matrix work would take {fmt.share(use.share_of_peak)} of the step"
     if use.share_of_bandwidth is not None:
-        text += f", its least bytes {fmt.share(use.share_of_bandwidth)} at the bandwidth"
+        text += f", and at the copy rate the least bytes it can move {fmt.share(use.share_of_bandwidth)}"
     if use.floor_us_per_step is not None:
         text += f"; weights and cache read once take {fmt.step_time(use.floor_us_per_step)}"
     if use.energy_j_per_item is not None and use.energy_item:
@@ -111,7 +111,7 @@ def _side_by_side(usable: Sequence[CaseAnalysis]) -> Table:
     for name in _shared(usable):
         rows.append((tables.name(name.removeprefix("aten::"), 24), [_per_call(case, name) for case in usable]))
     width = 72.0 / len(usable)
-    heads = [("", 28.0, False), *[(fmt.sentence_start(cases.label(case, 16)), width, True) for case in usable]]
+    heads = [("", 28.0, False), *[(cases.label(case, 16), width, True) for case in usable]]
     body = tuple(Row(cells=(name, *(tables.text(value) for value in values))) for name, values in rows)
     what = "host time" if all(_on_host(case) for case in usable) else "device time"
     caption = f"The same quantities in each case. Operators: {what} a call over all its shapes, and its share."

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import BudgetPart
 
-MOST_ROWS_UNSPLIT = 25
+if TYPE_CHECKING:
+    from reportgen.report.view.medium import Medium
+
+MOST_ROWS_UNSPLIT = 8
+# Columns of cases beside each other that have room for a name and a figure on paper, and the width of each, per cent.
+MOST_COLUMNS_ON_PAPER = 4
+_ON_PAPER = 12.0
 RowKind = Literal["", "rest", "total"]
 
 
@@ -150,3 +156,34 @@ def columns(*heads: tuple[str, float, bool]) -> tuple[Column, ...]:
         Column(label=label, width=width, numeric=numeric)
         for (label, _, numeric), width in zip(heads, scaled, strict=True)
     )
+
+
+def side_by_side(table: Table, medium: Medium, *, last: int = 0) -> tuple[Table, ...]:
+    """Return a table of cases beside each other as the tables that paper has room for; on the screen it scrolls.
+
+    The columns are one that names the row, one for each case, and `last` that every part repeats.
+    """
+    middle = len(table.columns) - 1 - last
+    if not medium.is_print or middle <= MOST_COLUMNS_ON_PAPER:
+        return (table,)
+    parts = []
+    for start in range(0, middle, MOST_COLUMNS_ON_PAPER):
+        kept = [
+            0,
+            *range(1 + start, 1 + min(start + MOST_COLUMNS_ON_PAPER, middle)),
+            *range(1 + middle, 1 + middle + last),
+        ]
+        columns_kept = [table.columns[i] for i in kept]
+        wide = widths(*(_ON_PAPER if 0 < i <= middle else table.columns[i].width for i in kept))
+        parts.append(
+            dataclasses.replace(
+                table,
+                caption=table.caption if start == 0 else "The same of the next cases.",
+                columns=tuple(
+                    dataclasses.replace(column, width=width) for column, width in zip(columns_kept, wide, strict=True)
+                ),
+                rows=tuple(dataclasses.replace(row, cells=tuple(row.cells[i] for i in kept)) for row in table.rows),
+                note=table.note if start + MOST_COLUMNS_ON_PAPER >= middle else None,
+            )
+        )
+    return tuple(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reportgen import formatting as fmt
+from reportgen.analysis.latency import LOW_QUANTILE
 from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync, WaitPlace
 from reportgen.report import wording
 from reportgen.report.model import Report
@@ -86,8 +87,8 @@ def places_table(case: CaseAnalysis, num_cases: int, medium: Medium, links: Link
         for i, place in enumerate(shown)
     )
     heads = (
-        ("Waits for", 13.0, False), ("Longest at", 25.0, False), ("Function", 32.0, False), ("Waits", 7.0, True),
-        ("µs a step", 11.0, True), ("Share of step", 12.0, True),
+        ("Waits for", 13.0, False), ("Operator of the longest", 25.0, False), ("Function", 32.0, False),
+        ("Waits", 7.0, True), ("µs a step", 11.0, True), ("Share of step", 12.0, True),
     )  # fmt: skip
     left = len(places) - len(shown)
     where = " in the HTML" if medium.is_print else ""
@@ -142,7 +143,7 @@ def syncs_table(report: Report, medium: Medium, links: Links) -> Table | None:
     ]  # fmt: skip
     heads = [("Case", 12.0, False), *heads] if several else heads
     caption = (
-        "Synchronizations a step. Blocked: the host waits. Cost: what the device loses, late launches after included"
+        "Synchronizations a step. Blocked: the host waits. Cost: what the device loses, refilling its queue included"
         f"{', the profiler’s share out; recorded: the same with it' if profiled else ''}."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=not medium.is_print)
@@ -166,7 +167,7 @@ def launching_table(known: Sequence[CaseAnalysis]) -> Table | None:
         ("Launches a step", [fmt.count(case.launching.launches_per_step) for case in told if case.launching]),
         ("Activity, median", [fmt.duration(case.launching.median_activity_us) for case in told if case.launching]),
         (
-            "Launch latency on an idle device",
+            f"Launch latency on an idle device, {fmt.share(LOW_QUANTILE, 0)} quantile",
             [fmt.duration(case.launching.latency_us) for case in told if case.launching],
         ),
         ("Host’s lead, median", [fmt.duration(case.launching.median_lead_us) for case in told if case.launching]),
@@ -185,11 +186,12 @@ def launching_table(known: Sequence[CaseAnalysis]) -> Table | None:
         ("Device busy a step", [fmt.step_time(cases.work_us(case)) for case in told]),
         ("Who sets the pace", [_pace(case) for case in told]),
     ]
-    heads = [("", 40.0, False), *[(fmt.sentence_start(cases.label(case, 18)), 60.0 / len(told), True) for case in told]]
+    heads = [("", 40.0, False), *[(cases.label(case, 18), 60.0 / len(told), True) for case in told]]
     body = tuple(Row(cells=(Cell(text=name), *(tables.text(value) for value in values))) for name, values in rows)
     caption = (
-        "How the host feeds the device. The host’s own time is that of issuing work: without waits for device and "
-        "input, without allocating, building and stalls, and without the profiler’s share."
+        "How the host feeds the device. The host’s own time is that of issuing "
+        "work: without its waits for the device and for input, without allocating, without building plans or kernels, "
+        "without stalls, and without the profiler’s share."
     )
     return Table(caption=caption, columns=tables.columns(*heads), rows=body)
 

@@ -202,7 +202,7 @@ class TestNearCapacity:
         room = Headroom(device_bytes=6 * GIB, reserved_share=0.83, in_use_share=0.95, others_bytes=700 * MIB)
         record, [finding] = judge(with_memory(headroom=room), "near-capacity")
         assert (record.outcome, record.value) == ("fired", 0.95)
-        assert finding.title == "Prefill fills 95.0\u00a0% of the device"
+        assert finding.title == "prefill fills 95.0\u00a0% of the device"
 
     def test_passes_at_exactly_nine_tenths(self) -> None:
         room = Headroom(device_bytes=6 * GIB, reserved_share=0.9)

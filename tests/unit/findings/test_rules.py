@@ -29,7 +29,7 @@ class TestHostBound:
         record, finding = judge(host_bound_case(), "host-bound")
         assert (record.outcome, record.value, record.threshold) == ("fired", 4.5, 1.1)
         assert finding is not None
-        assert finding.title == "Prefill issues 10 activities in 1.00 ms that run 0.20 ms"
+        assert finding.title == "prefill issues 10 activities in 1.00\u00a0ms that run 0.20\u00a0ms"
 
     def test_promises_no_more_than_launching_costs(self) -> None:
         # 600 us of launch and 150 us of launch calls; 1000 - 200 us would be the room above the device.
@@ -110,7 +110,7 @@ class TestProfilerDistortion:
         record, finding = judge(host_bound_case(), "profiler-distortion")
         assert (record.outcome, record.value) == ("fired", 3.0)
         assert finding is not None
-        assert finding.title == "The profiler turns prefill's 1.00 ms into 3.00 ms"
+        assert finding.title == "The profiler turns prefill's 1.00\u00a0ms into 3.00\u00a0ms"
         assert [evidence.value for evidence in finding.evidence] == [1500.0, 3000.0]
 
     def test_is_not_evaluated_on_a_foreign_trace(self) -> None:
@@ -195,7 +195,7 @@ class TestSyntheticInputs:
         provenance = {"weights": "random, in the configuration of GPT-2", "inputs": "a page of text"}
         _, finding = judge(host_bound_case(provenance=provenance), "synthetic-inputs")
         assert finding is not None
-        assert finding.title == "Prefill runs on synthetic weights"
+        assert finding.title == "prefill runs on synthetic weights"
 
     def test_does_not_judge_a_workload_that_says_nothing(self) -> None:
         assert judge(host_bound_case(), "synthetic-inputs")[0].outcome == "not-evaluated"

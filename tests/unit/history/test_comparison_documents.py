@@ -20,7 +20,7 @@ def worse():
 def test_the_terminal_begins_with_the_verdict_and_what_it_rests_on():
     text = render_text(worse())
 
-    assert text.startswith("Worse. Prefill: device time per step 200 µs -> 210 µs (+5.0 %).")
+    assert text.startswith("Worse. prefill: device time per step 200 µs -> 210 µs (+5.0 %).")
     assert "+10.0 µs  mm (2 calls)" in text
     assert "promised at most 500 µs; the step is 360 µs shorter" in " ".join(text.split())
 
@@ -84,7 +84,7 @@ def test_a_step_that_could_not_be_judged_is_said_beside_no_change_in_every_docum
     difference = compare_reports(night([night_case(timing=calm)]), night([night_case(timing=crowded)]))
 
     lead = (
-        "No change. Every figure that was judged is equal. Prefill: step time not judged, others had the cores "
+        "No change. Every figure that was judged is equal. prefill: step time not judged, others had the cores "
         "(0 of 20 steps ran undisturbed) in new."
     )
     text = " ".join(render_text(difference).split())

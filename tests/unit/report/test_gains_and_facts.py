@@ -68,8 +68,8 @@ def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
     assert [[plain(cell.text) for cell in row.cells] for row in table.rows] == [
         [
             "F2, F3", "prefill and decode", "The first step takes 479 to 1 230 ms",
-            "Prefill: 1 230 ms for the first step, 1.00 ms for a later one (n = 1). "
-            "Decode: 479 ms for the first step, 1.00 ms for a later one (n = 1).",
+            "prefill: 1 230 ms for the first step, 1.00 ms for a later one (n = 1). "
+            "decode: 479 ms for the first step, 1.00 ms for a later one (n = 1).",
         ],
         ["F4, F5", "prefill and decode", "The inputs are synthetic", "inputs: random token ids."],
     ]  # fmt: skip

@@ -23,7 +23,7 @@ def said(**parts_us: float) -> str:
 def test_what_costs_little_is_named_with_the_most_that_it_could_give() -> None:
     text = said(compute=246.0, sync=4.0, copy=12.0, launch=738.0, input=0.0, allocator=0.0)
     assert text == (
-        "Prefill, of 1.00 ms: at most 12.0 µs in copies between host and device, 4.00 µs in synchronizations and "
+        "prefill, of 1.00 ms: at most 12.0 µs in copies between host and device, 4.00 µs in synchronizations and "
         "20.0 µs in `norm` at its roof, nothing in waits for data and the allocator's calls."
     )
 
@@ -33,6 +33,6 @@ def test_what_costs_much_or_has_a_finding_is_not_belittled() -> None:
 
     case = host_bound_case(budget=budget(1000.0, compute=990.0, sync=10.0))
     assert view_leftovers(build.report([case])) == (
-        "Prefill, of 1.00\u00a0ms: at most 10.0\u00a0µs in synchronizations.",
+        "prefill, of 1.00\u00a0ms: at most 10.0\u00a0µs in synchronizations.",
     )
     assert view_leftovers(build.report([case], [build.finding(rule="sync-point")])) == ()

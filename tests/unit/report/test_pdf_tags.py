@@ -137,6 +137,24 @@ def test_pages_have_heads_and_feet(reader: PdfReader) -> None:
     assert all("gpt2 on one NVIDIA H200" in text_of(reader, number) for number in range(1, total))
 
 
+def test_the_head_names_the_section_that_the_page_opens_with(reader: PdfReader) -> None:
+    starts = [
+        (reader.get_destination_page_number(entry), float(entry.top or 0.0), str(entry.title))  # type: ignore[arg-type]
+        for entry in reader.outline
+        if not isinstance(entry, list) and re.match(r"\d", str(entry.title))
+    ]
+    opened = 0
+    for number, page in enumerate(reader.pages):
+        if number == 0:
+            continue  # page one has no head
+        # A4 has 842 points, the margin 57: what begins within 40 points of it is the first on its page.
+        first = [title for at, top, title in starts if at == number and top > float(page.mediabox.height) - 57 - 40]
+        before = [title for at, _, title in starts if at is not None and at < number]
+        assert text_of(reader, number).count([*before, *first][-1]) == (2 if first else 1), number
+        opened += not first
+    assert opened > 3  # pages that open in the middle of a section
+
+
 def test_contents_and_bookmarks_name_the_page_a_section_is_on(reader: PdfReader) -> None:
     contents = dict(re.findall(r"(\d+ [A-Z][^\d]+?) p\. (\d+)", text_of(reader, 0)))
     marks = [entry for entry in reader.outline if not isinstance(entry, list)]
