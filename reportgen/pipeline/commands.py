@@ -22,7 +22,7 @@ from reportgen.resources import is_folder
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
     from reportgen.report.model import Report
-    from reportgen.runner.exec_script import ScriptRequest
+    from reportgen.runner.exec_script import ScriptRequest, ScriptRun
     from reportgen.runner.run import RunOptions
 
 
@@ -81,7 +81,7 @@ def _saying_what_is_kept(places: Sequence[Path]) -> Iterator[None]:
 def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
 
-    A script that fails is one of the failures. Of several ranks of one job the first alone writes documents, of itself;
+    A script that fails, or of which no step was recorded, is one of the failures. Of several ranks of one job the first alone writes documents, of itself;
     the others only record. Raises `UsageError` where no step of it was seen.
     """
     from reportgen.runner.exec_script import run_script
@@ -97,8 +97,17 @@ def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     if rank:
         remark = f"rank {rank} is recorded; rank 0 has the report; for this one's: reportgen render {run.recording}"
         written = dataclasses.replace(written, remarks=(*written.remarks, remark), is_summarized=False)
-    failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
-    return dataclasses.replace(written, failures=(*written.failures, *failed))
+    return dataclasses.replace(written, failures=(*written.failures, *_script_failures(request, run, recording)))
+
+
+def _script_failures(request: ScriptRequest, run: ScriptRun, recording: Recording) -> tuple[str, ...]:
+    name = Path(request.script).name
+    if run.exit_code:
+        return (f"{name} ended with exit code {run.exit_code}",)
+    (case,) = recording.manifest.cases
+    if not any(record.outcome == "done" for record in case.passes):
+        return (f"{name}: {case.reason or 'no step was recorded'}",)
+    return ()
 
 
 def _require_torch(doing: str) -> None:
