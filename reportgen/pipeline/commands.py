@@ -81,8 +81,8 @@ def _saying_what_is_kept(places: Sequence[Path]) -> Iterator[None]:
 def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
 
-    A script that fails, or of which no step was recorded, is one of the failures. Of several ranks of one job the first alone writes documents, of itself;
-    the others only record. Raises `UsageError` where no step of it was seen.
+    A script that fails, or of which no step was recorded, is one of the failures. Of several ranks of one job the first
+    alone writes documents, of itself; the others only record. Raises `UsageError` where no step of it was seen.
     """
     from reportgen.runner.exec_script import run_script
 

@@ -130,7 +130,8 @@ def test_exec_of_a_script_that_is_too_short_has_failed_and_says_what_to_do(tmp_p
 def test_a_program_that_marked_no_step_ends_with_its_own_code_and_its_report_says_how_to_mark_them(tmp_path):
     script = tmp_path / "unmarked.py"
     script.write_text(
-        "import sys\nimport reportgen\nwith reportgen.capture('mine', output='out', device='cpu'):\n    pass\nsys.exit(5)\n"
+        "import sys\nimport reportgen\n"
+        "with reportgen.capture('mine', output='out', device='cpu'):\n    pass\nsys.exit(5)\n"
     )
 
     done = _python(tmp_path, str(script))

@@ -15,7 +15,6 @@ from reportgen.report.view.medium import SCREEN
 from reportgen.report.view.time import view_time
 from tests import report_builder as build
 
-
 REASON = "no step was seen: call session.step() at the end of each pass of the loop"
 TOLD = f"No budget: no whole step was recorded. {REASON[0].upper()}{REASON[1:]}."
 
