@@ -7,7 +7,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from reportgen import __version__
 from reportgen.errors import UsageError, did_you_mean
@@ -34,9 +34,27 @@ class Command:
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are usage errors of reportgen, in one line."""
 
+    _words: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as ever, but complain of what is left over here, where this command's own options are known."""
+        self._words = tuple(args or ())
+        parsed, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return parsed, left
+
     def error(self, message: str) -> NoReturn:
-        """Raise `UsageError` in place of printing the usage."""
-        raise UsageError(f"{message}; {self.prog} --help says more")
+        """Raise `UsageError` in place of printing the usage, with the option that may be meant."""
+        hint = self._meant() if message.startswith(("unrecognized", "the following arguments are required")) else ""
+        raise UsageError(f"{message}{f'.{hint}' if hint else ';'} {self.prog} --help says more")
+
+    def _meant(self) -> str:
+        """Return "Did you mean …?" for the first word that looks like an option, is none, and is close to one."""
+        options = [*self._option_string_actions, *_ALONE]
+        written = (word.partition("=")[0] for word in self._words if word.startswith("--"))
+        hints = (did_you_mean(option, options) for option in written if option not in options)
+        return next(filter(None, hints), "")
 
 
 def make_parser(commands: Mapping[str, Command]) -> Parser:
