@@ -17,7 +17,7 @@ from reportgen.pipeline.documents import write_report
 from reportgen.pipeline.folders import RECORDING_FOLDER, make_folder, name_of, new_folder, open_recording, path_from
 from reportgen.pipeline.wishes import Wishes, Written, check_thresholds, stages
 from reportgen.recording import MANIFEST_NAME, Recording
-from reportgen.resources import is_folder
+from reportgen.resources import DEFAULT_OUTPUT, is_folder
 
 if TYPE_CHECKING:
     from reportgen.analysis.step_export import StepExport
@@ -36,7 +36,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
     from reportgen.runner.run import record
 
     check_thresholds(wishes)
-    parent = wishes.output or Path("reports")
+    parent = wishes.output or DEFAULT_OUTPUT
     places: list[Path] = []
 
     def place(workload_name: str, device_name: str) -> Path:
@@ -131,7 +131,7 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
     Raises `InputUnreadable` where `path` yields nothing.
     """
     check_thresholds(wishes)
-    parent = wishes.output or Path("reports")
+    parent = wishes.output or DEFAULT_OUTPUT
     if is_folder(path):
         if snapshot is not None:
             raise UsageError("--memory goes with a trace file: a recording has its memory history inside")
