@@ -168,7 +168,7 @@ def _share_cell(item: Operator, most: float, *, on_host: bool) -> Cell:
 def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
     if not roofs:
         return ()
-    call_us = item.device_us_per_step / item.calls_per_step if item.device_us_per_step and item.calls_per_step else None
+    call_us = item.device_us_per_call
     rate = fmt.NOT_EVALUATED
     if call_us and item.flops and _is_right_of_ridge(item):
         rate = fmt.flop_rate(item.flops / call_us * 1e6)
