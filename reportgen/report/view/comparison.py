@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # More cases than this do not fit beside each other on paper.
 _MOST_COLUMNS_ON_PAPER = 4
 _ABSENT = "none"
-# A difference of sums below this share of them is of their last digits.
-_ROUNDING = 1e-9
 
 
 def view_comparison(report: Report, medium: Medium) -> tuple[Table, ...]:
@@ -97,10 +95,9 @@ def _left_us(columns: Sequence[CaseColumn], shown: Sequence[FamilyRow]) -> list[
     """Return for each case the device time a step that is of none of the families shown."""
     left = []
     for index, column in enumerate(columns):
-        whole_us = column.device_us_per_step or 0.0
         cells = (row.cells[index] for row in shown)
-        left_us = whole_us - sum(cell.device_us_per_step for cell in cells if cell)
-        left.append(left_us if left_us > _ROUNDING * whole_us else 0.0)
+        parts = [cell.device_us_per_step for cell in cells if cell]
+        left.append(tables.left_over(column.device_us_per_step or 0.0, parts))
     return left
 
 
