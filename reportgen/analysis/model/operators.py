@@ -72,13 +72,14 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A function of the user's code, by the device time and host time spent under it."""
+    """A function of the user's code, by the device time and host time spent in it: no time is in two functions."""
 
     file: str
     line: int
     line_kind: Literal["call", "def"]
     function: str
     device_us_per_step: float | None
+    # As the timeline pass shows it, the profiler's share included, of the steps after the settling one.
     host_us_per_step: float | None
     waiting_us_per_step: float | None = None  # device waits caused by it
 

@@ -9,20 +9,23 @@ import msgspec
 
 from reportgen.analysis.allocations.scaling import PeakPoint, PeakScaling
 from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, FamilyRow, KernelRow, Turn
-from reportgen.analysis.model import CaseAnalysis, Cut, Memory, PeakLine, Region, Source
+from reportgen.analysis.model import CaseAnalysis, Cut, Memory, PeakLine, Region, Source, SourceRow, StepRow
 from reportgen.findings import evaluate
 from reportgen.findings.rule import Context, Verdict
 from reportgen.findings.rules import RULES
 from reportgen.recording import Environment
 from reportgen.report.documents import write_documents
 from reportgen.report.html import render_html
+from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.comparison import view_comparison
 from reportgen.report.view.gains import step_before
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN, page
 from reportgen.report.view.memory_tables import table_of_lines
 from reportgen.report.view.operators import told_apart
 from reportgen.report.view.regions import view_regions
 from reportgen.report.view.shapes import view_shapes
+from reportgen.report.view.sources import view_sources
 from reportgen.report.view.tables import Table
 from tests import report_builder as build
 from tests.case_builder import host_bound_case, operator
@@ -149,6 +152,40 @@ def test_time_a_call_is_over_the_calls_that_launch_work() -> None:
     # Bounds are of all device time: what has none makes the whole.
     assert rows["Device time bound by memory"] == ["60 %"] * 2
     assert rows["Device time without a bound"] == ["40 %"] * 2
+
+
+def test_functions_sum_to_the_step_that_they_were_seen_in() -> None:
+    def function(name: str, device_us: float, host_us: float, waiting_us: float) -> SourceRow:
+        return SourceRow(
+            file="run.py", line=3, line_kind="def", function=name, device_us_per_step=device_us,
+            host_us_per_step=host_us, waiting_us_per_step=waiting_us,
+        )  # fmt: skip
+
+    def recorded(number: int, host_us: float) -> StepRow:
+        return StepRow(
+            index=number, interval_us=None, host_us=host_us, device_us=200.0, activities=10, settling=number == 1,
+            outlier=False,
+        )  # fmt: skip
+
+    functions = (
+        function("attend", 100.0, 600.0, 500.0), function("project", 50.0, 400.0, 200.0),
+        function("norm", 20.0, 200.0, 50.0), function("head", 10.0, 100.0, 0.0),
+    )  # fmt: skip
+    # The device works 200 us a step; the host took 9 000 us for the settling step, 1 400 and 1 600 us for the others.
+    case = host_bound_case(
+        sources=Cut(items=functions, total=4), steps=(recorded(1, 9000.0), recorded(2, 1400.0), recorded(3, 1600.0))
+    )
+    report, medium = build.report([case]), dataclasses.replace(SCREEN, small_rows=2)
+    (table,) = view_sources(report, medium, Links(report, find_anchors(report, medium), ()))
+
+    assert [row[:1] + row[2:] for row in texts(table)] == [
+        ["attend", "0.100", "0.60", "0.500"],
+        ["project", "0.050", "0.40", "0.200"],
+        ["other, 2 functions", "0.030", "0.30", "0.050"],
+        ["no function of yours", "0.020", "0.20", ""],
+        ["the step", "0.200", "1.50", ""],
+    ]
+    assert "without the settling one" in (table.note or "")
 
 
 def test_paper_shows_as_many_cases_as_fit_and_counts_the_rest() -> None:
