@@ -55,6 +55,9 @@ class _Fault:
         return frozenset(self.strides.values())
 
 
+IN_SHORT = "Pad the odd dimension to a multiple of 64"
+
+
 def judge(context: Context) -> Verdict:
     """Hold products with an odd leading stride against the rate of aligned ones: cost = time − FLOPs / that rate.
 
@@ -126,6 +129,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         ),
         mechanism="The fast kernels load 16 bytes at a time, so every row must begin at a multiple of that; "
         "else an older, slower kernel is chosen.",
+        short_action=IN_SHORT,
         action="Pad the odd dimension to a multiple of 64 elements, at least of 8: for a vocabulary, add "
         "unused entries to the embedding and mask them in the loss or before sampling.",
         verify=f"{context.check_command()}: {'this operator' if one else 'these operators'} must fall to about "

@@ -36,6 +36,8 @@ ROOF_SHARE = Threshold(
     reason="ordinary kernels reach 60 to 90 % of the roof; under half something is in the way",
 )
 
+IN_SHORT = "Look for a better kernel, or fuse the operator"
+
 
 def judge(context: Context) -> Verdict:
     """Find operators whose time over the roof's is worth something; what another rule explains is left to that rule."""
@@ -93,6 +95,7 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         ),
         mechanism=f"By its shapes {name} is limited by {side}; it takes "
         f"{fmt.factor(call_us(first), first.roof_us)} the time that this limit sets.",
+        short_action=IN_SHORT,
         action=f"Look for a better kernel for {name} at this shape: fuse it with its neighbours (`torch.compile`), or "
         "give it a shape and layout that its library has a fast kernel for.",
         verify=f"{context.check_command()}: its share of the roof in the operators table must rise.",

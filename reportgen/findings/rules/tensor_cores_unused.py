@@ -34,6 +34,8 @@ SHARE = Threshold(
 LEAST_SPEEDUP = 2.0
 _FLAG = "matmul_tf32"
 
+IN_SHORT = "Allow TF32, or run under bf16 autocast"
+
 
 def judge(context: Context) -> Verdict:
     """Find compute-bound fp32 products and convolutions that were not rounded to TF32; flags or kernel names acquit."""
@@ -92,6 +94,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
         ),
         mechanism="IEEE fp32 arithmetic leaves the tensor cores idle; TF32 keeps fp32's range and rounds the factors "
         "to 10 bits.",
+        short_action=IN_SHORT,
         action="Allow TF32: `torch.set_float32_matmul_precision('high')`; or run the model under bf16 autocast.",
         verify=f"{context.check_command()}: the time of these operators must fall by half or more.",
         beware="This changes the numbers that come out: compare the loss or the outputs before and after.",
