@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reportgen import formatting as fmt
 from reportgen.analysis.comparison import UNMODELLED
 from reportgen.report.view import cases, tables
+from reportgen.report.view.sums import left_over
 from reportgen.report.view.tables import Cell, Row, Table
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _left_us(columns: Sequence[CaseColumn], shown: Sequence[FamilyRow]) -> list[
     for index, column in enumerate(columns):
         cells = (row.cells[index] for row in shown)
         parts = [cell.device_us_per_step for cell in cells if cell]
-        left.append(tables.left_over(column.device_us_per_step or 0.0, parts))
+        left.append(left_over(column.device_us_per_step or 0.0, parts))
     return left
 
 

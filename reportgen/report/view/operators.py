@@ -15,6 +15,7 @@ from reportgen.report.view import cases, tables
 from reportgen.report.view.anchors import ranked_operators
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
+from reportgen.report.view.sums import left_over
 from reportgen.report.view.tables import Cell, Link, Row, Table
 
 # Characters of a kernel's name: two lines of the column.
@@ -127,7 +128,7 @@ def _of_no_operator(case: CaseAnalysis) -> float:
     if case.device_time is None:
         return 0.0
     listed = [item.device_us_per_step or 0.0 for item in case.operators.items]
-    return tables.left_over(case.device_time.activity_sum_us_per_step or 0.0, [*listed, case.operators.other_us or 0.0])
+    return left_over(case.device_time.activity_sum_us_per_step or 0.0, [*listed, case.operators.other_us or 0.0])
 
 
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:

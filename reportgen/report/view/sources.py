@@ -11,6 +11,7 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
+from reportgen.report.view.sums import left_over
 from reportgen.report.view.tables import Cell, Row, RowKind, Table
 
 MISSING = "No Python stack was recorded: functions are left out. Record with with_stack=True."
@@ -72,7 +73,7 @@ class _Sum:
 
 def _sum(case: CaseAnalysis, num_shown: int, read: Callable[[SourceRow], float | None], whole_us: float | None) -> _Sum:
     values = [read(row) or 0.0 for row in case.sources.items]
-    left_us = None if whole_us is None else tables.left_over(whole_us, values)
+    left_us = None if whole_us is None else left_over(whole_us, values)
     return _Sum(read=read, other_us=sum(values[num_shown:]), none_us=left_us, whole_us=whole_us)
 
 

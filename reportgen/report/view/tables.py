@@ -10,8 +10,6 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import BudgetPart
 
 MOST_ROWS_UNSPLIT = 25
-# A difference of sums below this share of them is of their last digits.
-_ROUNDING = 1e-9
 RowKind = Literal["", "rest", "total"]
 
 
@@ -137,12 +135,6 @@ def times(values_us: Sequence[float | None], total_us: float | None = None, unit
     column = fmt.time_column(values_us, total_us, unit=unit)
     texts = [*column.cells, column.total] if total_us is not None else list(column.cells)
     return figures(texts, values_us)
-
-
-def left_over(whole_us: float, parts_us: Sequence[float]) -> float:
-    """Return what `parts_us` leave of `whole_us`; 0 where the sums differ in their last digits alone."""
-    left_us = whole_us - sum(parts_us)
-    return left_us if left_us > _ROUNDING * whole_us else 0.0
 
 
 def widths(*shares: float) -> tuple[float, ...]:
