@@ -34,6 +34,7 @@ def finding(id_: str = "F1", case: str | None = "prefill", **fields: Any) -> Fin
         "evidence": (Evidence(text="one activity every 100 µs (3 steps)"),),
         "mechanism": "The host prepares a launch for longer than the device works on it.",
         "action": "Capture the step once with `torch.cuda.graph` and replay it.",
+        "short_action": "Capture the step once and replay it",
         "verify": "`python -m reportgen gpt2 --case prefill`: the busy share must rise.",
         "gain": gain(1000.0, 500.0),
         "confidence": "high",

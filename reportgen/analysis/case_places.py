@@ -51,9 +51,13 @@ class CasePlaces:
         return build_call_tree(frames.start_ns, frames.end_ns, frames.thread)
 
     def host_stretches(self) -> HostStretches:
-        """Cut the host time of the steps, on the thread that runs them, where the detail pass has a moment to match."""
+        """Cut the host time of the steps, on the thread that runs them, where the detail pass has a moment to match.
+
+        The first recorded step only settles: where there are others it is left out, as from the step time.
+        """
         trace = self._timeline
-        starts, ends = trace.steps.start_ns, trace.steps.end_ns
+        settling = 1 if len(trace.steps.number) > 1 else 0
+        starts, ends = trace.steps.start_ns[settling:], trace.steps.end_ns[settling:]
         if len(starts) == 0:
             starts, ends = np.array([trace.window_start_ns]), np.array([trace.window_end_ns])
         cuts = self._clock.moments(self._main_thread)
@@ -66,6 +70,7 @@ class CasePlaces:
         detail_thread, detail_start = self._clock.read(threads, start)
         _, detail_last = self._clock.read(threads, end - 1)
         return HostStretches(
+            num_steps=len(starts),
             duration_ns=end - start,
             detail_thread=detail_thread,
             detail_start_ns=detail_start,

@@ -66,6 +66,7 @@ def rank_operators(
             module=details.module(group),
             direction=known.direction,
             calls_per_step=float(calls[group]) / counted.num_steps,
+            device_calls_per_step=float(work.device_calls_per_step[group]) if device_recorded else None,
             device_us_per_step=_us(device[group], counted) if device_recorded else None,
             share_of_device=float(device[group] / all_device) if device_recorded and all_device else None,
             host_us_per_step=_us(host[group], counted),

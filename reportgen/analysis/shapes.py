@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.analysis.grouping import Float64, total
+from reportgen.analysis.grouping import Float64, combine, total
 from reportgen.analysis.main_kernel import main_kernel_us
 from reportgen.analysis.model import Notice
 from reportgen.analysis.roofline import OVER_ROOF, Placement, beats_roof, compute_type, place
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.attribution import Attribution, OperatorGroup
     from reportgen.analysis.device_limits import DeviceLimits
     from reportgen.analysis.window import Counted
-    from reportgen.trace.columns import Bool, Int64
+    from reportgen.trace.columns import Activities, Bool, Int64
 
 _ON_DEVICE = (CopyDirection.NONE, CopyDirection.DEVICE_TO_DEVICE)
 # The most groups beyond the roof that a notice names.
@@ -64,7 +64,7 @@ class ShapeWork:
     # with a count (linear, addmm) is not counted beside it.
     leaf_calls_per_step: Float64
     device_us_per_step: Float64
-    device_calls_per_step: Float64
+    device_calls_per_step: Float64  # of those that launched device work themselves
     main_kernel_us_per_step: Float64
     coverage: float | None
 
@@ -87,7 +87,7 @@ def measure_work(
     operator_group = np.where(counted.operators, attribution.operator_group, -1)
     duration = durations_ns(activities)
     device_us = total(activity_group, duration, num_groups) / 1e3
-    calls = total(operator_group, None, num_groups)
+    calls, working = total(operator_group, None, num_groups), _working_calls(activities, activity_group, num_groups)
     off_device = ~np.isin(activities.copy_direction, _ON_DEVICE)
     to_host_us = total(np.where(off_device, activity_group, -1), duration, num_groups) / 1e3
     list_type = _prevailing_type(attribution.groups, device_us if device_us.any() else calls)
@@ -97,7 +97,7 @@ def measure_work(
             _group_work(
                 known,
                 list_type,
-                float(device_us[group] / calls[group]) if device_us[group] and calls[group] else None,
+                float(device_us[group] / working[group]) if device_us[group] and working[group] else None,
                 ceilings if to_host_us[group] <= device_us[group] / 2 else Ceilings(),
                 flags,
             )
@@ -116,10 +116,20 @@ def measure_work(
         groups=groups,
         leaf_calls_per_step=_leaf_calls(attribution, operator_group, groups) / counted.num_steps,
         device_us_per_step=device_us / counted.num_steps,
-        main_kernel_us_per_step=main_kernel_us(activities, activity_group, roofs, calls) / counted.num_steps,
-        device_calls_per_step=np.where(device_us > 0, calls, 0) / counted.num_steps,
+        main_kernel_us_per_step=main_kernel_us(activities, activity_group, roofs, working) / counted.num_steps,
+        device_calls_per_step=working / counted.num_steps,
         coverage=float(device_us[modelled].sum()) / whole if whole else None,
     )
+
+
+def _working_calls(activities: Activities, group: Int64, num_groups: int) -> Float64:
+    """Count for each group the calls that launched device work: the distinct operators of its activities.
+
+    Activities whose own operator is not known count by the call that launched them.
+    """
+    origin = np.where(activities.operator >= 0, activities.operator, -2 - activities.call)
+    _, first = combine(np.asarray(group), origin)
+    return total(group[first], None, num_groups)
 
 
 def _must_be_tf32(groups: tuple[GroupWork | None, ...], flags: Mapping[str, Scalar], ceilings: Ceilings) -> bool:

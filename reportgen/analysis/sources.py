@@ -26,15 +26,15 @@ def rank_sources(places: CasePlaces, counted: Counted, budget: BudgetResult | No
     """List the user's functions by what they cost the step: their device time and the device waits they cause.
 
     An event belongs to the innermost user function around it alone, so no time counts twice. Host time is the time in
-    which that function was the innermost one on the thread that runs the steps. Without a device it decides the order.
-    Lines are those of the ``def``.
+    which that function was the innermost one on the thread that runs the steps, the settling one left out, as from
+    the waits. Without a device it decides the order. Lines are those of the ``def``.
     """
     attribution = places.attribution
     frames, num_names = attribution.frames, len(attribution.detail.names)
     activities = attribution.timeline.activities
     function = np.where(counted.activities, follow(attribution.activity_frame, frames.user_name), -1)
     device = total(function, durations_ns(activities), num_names) / 1e3 / counted.num_steps
-    host = _host_ns(places, num_names) / 1e3 / counted.num_steps
+    host = _host_us(places, num_names)
     waiting = _waiting_us(places, budget, num_names) if budget is not None else None
     device_recorded = attribution.timeline.device_recorded
     cost = device + (0 if waiting is None else waiting) if device_recorded else host
@@ -60,8 +60,8 @@ def rank_sources(places: CasePlaces, counted: Counted, budget: BudgetResult | No
     )
 
 
-def _host_ns(places: CasePlaces, num_names: int) -> Float64:
-    """Add up the host time of each function, by name code: each stretch is shared out as the detail pass was."""
+def _host_us(places: CasePlaces, num_names: int) -> Float64:
+    """Add up each function's host time a step, by name code: each stretch is shared out as the detail pass was."""
     frames = places.attribution.detail.frames
     user_frames = np.flatnonzero(places.attribution.frames.user == np.arange(len(frames.name)))
     tree = build_call_tree(frames.start_ns[user_frames], frames.end_ns[user_frames], frames.thread[user_frames])
@@ -75,7 +75,7 @@ def _host_ns(places: CasePlaces, num_names: int) -> Float64:
         innermost = tree.innermost_open(np.full(len(changes), thread, dtype=np.int32), changes)
         function = np.where(innermost >= 0, frames.name[user_frames[innermost]], -1)
         sums += _shared_out(stretches, stretches.detail_thread == thread, changes, function, num_names)
-    return sums
+    return sums / 1e3 / stretches.num_steps
 
 
 def _shared_out(

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HostStretches:
-    """Stretches of the steps' host time, and where each lies on the clock of the detail pass."""
+    """Stretches of the host time of `num_steps` steps, and where each lies on the clock of the detail pass."""
 
+    num_steps: int
     duration_ns: Int64
     detail_thread: Int32
     detail_start_ns: Int64

@@ -44,10 +44,10 @@ def say(text: object) -> None:
 
 
 def columns() -> int:
-    """Return how wide the terminal is, 100 at the most."""
+    """Return how wide the terminal is, 100 at the most; 80 where the output is none, as logs are read."""
     import shutil
 
-    return min(100, shutil.get_terminal_size((100, 24)).columns)
+    return min(100, shutil.get_terminal_size((80, 24)).columns)
 
 
 def open_first(paths: Sequence[Path]) -> None:

@@ -113,6 +113,7 @@ def _finding(rule: Rule, case: CaseAnalysis, draft: Draft) -> Finding:
         evidence=draft.evidence,
         mechanism=draft.mechanism,
         action=draft.action,
+        short_action=draft.short_action,
         verify=draft.verify,
         beware=draft.beware,
         source=draft.source,

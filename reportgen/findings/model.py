@@ -64,6 +64,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     mechanism: str
     action: str
+    short_action: str = ""  # the action as one sentence for a line of a table; empty in older reports
     verify: str
     beware: str | None = None
     source: Source | None = None

@@ -11,6 +11,9 @@ from reportgen.analysis.replay.changes import Change
 from reportgen.findings.model import Confidence, Evidence, Gain, Severity, Statement
 from reportgen.recording import Ceilings, Device, Environment
 
+# Characters of an action in short, its backticks counted: what page one's column and a log's 80 columns have room for.
+SHORT_ACTION_LIMIT = 52
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Threshold:
@@ -57,12 +60,15 @@ class Draft:
     """A finding before it is ranked: the rule, the case, the id and the fingerprint are added by `evaluate`.
 
     `severity` is given for facts and for what has no gain in time; else the gain's share of the step decides.
-    `identity` tells this finding from others of the same rule and case: operator, shape family, function.
+    `short_action` is the action as one sentence for a line of a table: one of the rule's constants ``IN_SHORT…``,
+    whole, no longer than `SHORT_ACTION_LIMIT`. `identity` tells this finding from others of the same rule and case:
+    operator, shape family, function.
     """
 
     title: str
     evidence: tuple[Evidence, ...]
     mechanism: str
+    short_action: str
     action: str
     verify: str
     confidence: Confidence

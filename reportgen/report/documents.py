@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reportgen.report import perfetto
+from reportgen.report.collection import no_collection
 from reportgen.report.json import encode_report
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from reportgen.report.model import Report
 
 
+@no_collection()
 def write_documents(
     report: Report, folder: Path, formats: Sequence[str], *, step_exports: Sequence[StepExport] = ()
 ) -> list[Path]:

@@ -1,6 +1,7 @@
-"""The report in a terminal: the verdict, figures and findings of page one in plain text, 100 columns wide.
+"""The report in a terminal: the verdict, figures and findings of page one in plain text.
 
-It reads the same in a log file: no colour, no cursor movement, nothing wider than asked for.
+It reads the same in a log file: no colour, no cursor movement, nothing wider than asked for. At 80 columns, where a log
+is read, no sentence and no action is cut.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from reportgen.report.verdict import verdict
 from reportgen.report.view import cases
 from reportgen.report.view.checklist import rules_sentence
 from reportgen.report.view.figures import case_figures, chosen_times
-from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.finding_texts import action_in_short
 from reportgen.report.view.head import view_head, view_notices, view_sureness
 from reportgen.report.view.medium import page
 from reportgen.report.view.top import view_top
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reportgen.analysis.model import BudgetRow, CaseAnalysis
     from reportgen.report.model import Report
     from reportgen.report.view.figures import Figure
+    from reportgen.report.view.top import TopRow
 
 _MOST_CASES = 4
 _BAR = 50
@@ -110,22 +112,43 @@ def _figures(report: Report, width: int) -> list[str]:
     on_host = bool(shown) and all(case.device_kind == "host" for case in shown)
     profiled = all(cases.is_profiled(case) for case in shown)
     heads = ["", f"step{', profiled' if profiled else ''}", "spread", "works" if on_host else "busy", "throughput"]
-    table = [[*heads, "peak memory", "best step"], *(_figure_row(report, case) for case in shown)]
+    heads = [*heads, "best step"]
+    table = [heads, *(_figure_row(report, case) for case in shown)]
     texts = [[plain(cell) for cell in line] for line in table]
     room = [max(columns_of(line[i]) for line in texts) for i in range(len(texts[0]))]
-    lines = ["  " + "  ".join(_pad(cell, room[i]) for i, cell in enumerate(line)) for line in texts]
+    is_table = 2 * len(room) + sum(room) <= width
+    lines = ["  " + "  ".join(_pad(cell, room[i]) for i, cell in enumerate(texts[0]))] if is_table else []
+    for case, line in zip(shown, texts[1:], strict=True):
+        indent = " " * (room[0] + 4)
+        if is_table:
+            lines.append("  " + "  ".join(_pad(cell, room[i]) for i, cell in enumerate(line)))
+        else:
+            told = (f"{head} {cell}" for head, cell in zip(heads[1:], line[1:], strict=True))
+            lines += _wrap(_unbroken(told), width, indent, first=f"  {_pad(line[0], room[0])}  ")
+        lines += _wrap(f"peak memory {_memory(report, case)}", width, indent, most=2)
     left = len(report.cases) - len(shown)
     return [*lines, *([f"  and {plain(fmt.plural(left, 'more case'))}"] if left else [])]
 
 
 def _figure_row(report: Report, case: CaseAnalysis) -> list[str]:
-    step, throughput, busy, best, memory = case_figures(report, case)
+    step, throughput, busy, best, _ = case_figures(report, case)
     times = chosen_times(case)
     spread = fmt.spread(times.p5_us, times.p95_us) if times else fmt.NOT_RECORDED
     finding = cases.best_gain(report, case)
     by = f" {finding.id}" if finding else ""
     name = fmt.shorten(cases.label(case), _NAME)
-    return [name, _figure(step), spread, _figure(busy), _figure(throughput), _figure(memory), f"{_figure(best)}{by}"]
+    return [name, _figure(step), spread, _figure(busy), _figure(throughput), f"{_figure(best)}{by}"]
+
+
+def _memory(report: Report, case: CaseAnalysis) -> str:
+    """Return the peak with its note, as page one has it below the figure."""
+    memory = case_figures(report, case)[-1]
+    return ", ".join(part for part in (_figure(memory), memory.note) if part)
+
+
+def _unbroken(texts: Iterable[str]) -> str:
+    """Join `texts` by commas, between which alone the line may be broken."""
+    return ", ".join(text.replace(" ", _NO_BREAK) for text in texts)
 
 
 def _figure(figure: Figure) -> str:
@@ -167,36 +190,41 @@ def _waits(case: CaseAnalysis, waits: Sequence[BudgetRow], step_us: float) -> st
     rows = [row for row in case.budget.parts if row.us_per_step > 0] if case.budget else []
     cells = fmt.time_column([row.us_per_step for row in rows], step_us, unit=unit).cells
     figures = dict(zip((row.name for row in rows), cells, strict=True))
-    return ", ".join(
-        f"{wording.part_label(row.name)} {figures[row.name]}".replace(" ", _NO_BREAK)
+    return _unbroken(
+        f"{wording.part_label(row.name)} {figures[row.name]}"
         for row in waits
         if row.us_per_step >= _SMALLEST_PART * step_us
     )
 
 
 def _findings(report: Report, width: int) -> list[str]:
-    top = view_top(report, page(len(report.cases)))
+    top = view_top(report)
     room = _name_room(report)
     lines = []
     for row, finding in zip(top.rows, cases.faults(report), strict=False):
         case = f"{_pad(fmt.shorten(cases.label(finding.case), _NAME), room)}  " if len(report.cases) > 1 else ""
         lead = f"  {row.id:<3} {row.severity_word.upper():<6}  {case}"
-        lines += _wrap(row.title, width, " " * len(lead), first=lead, most=1)
-        gain = (
-            ""
-            if row.after == fmt.NOT_EVALUATED
-            else f"   {row.before} -> {row.after} {top.unit}  {row.method_in_short}"
-        )
-        left = width - columns_of(lead) - columns_of(plain(gain))
-        lines.append(
-            " " * columns_of(lead) + _pad(_cut(plain(clip(finding.action, left - 2)), left), left) + plain(gain)
-        )
+        indent = " " * columns_of(lead)
+        lines += _wrap(row.title, width, indent, first=lead, most=2)
+        lines += _action_lines(plain(action_in_short(finding)), plain(_gain(row, top.unit)), width, indent)
     if not lines:
         lines = _wrap(rules_sentence(report), width, "  ")
     if top.more:
         more = top.more[0].lower() + top.more[1:] if top.rows else top.more
         lines += _wrap(more, width, "  ", first="  ", most=2)
     return lines
+
+
+def _gain(row: TopRow, unit: str) -> str:
+    return "" if row.after == fmt.NOT_EVALUATED else f"{row.before} -> {row.after} {unit}  {row.method_in_short}"
+
+
+def _action_lines(action: str, gain: str, width: int, indent: str) -> list[str]:
+    """Put the gain at the end of the action's line; where both have no room there, below the action."""
+    left = width - columns_of(indent) - columns_of(gain)
+    if columns_of(action) + 2 <= left:
+        return [f"{indent}{_pad(action, left)}{gain}"]
+    return [*_wrap(action, width, indent, most=2), *_wrap(gain, width, indent, most=2)]
 
 
 def _end(report: Report, width: int) -> list[str]:

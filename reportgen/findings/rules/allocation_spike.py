@@ -40,6 +40,9 @@ _MUCH_OF_DEVICE = 0.2
 # A spike that lasts as long as the step may as well be the step's own working set.
 _WHOLE_STEP = 0.9
 
+IN_SHORT_OPERATOR = "Give the operator inputs that its kernels take"
+IN_SHORT_FUNCTION = "Work in pieces or in place"
+
 
 def judge(context: Context) -> Verdict:
     """Find functions whose own temporaries stood above the step's start by ``max(20 %, 256 MiB)`` and made the peak.
@@ -84,6 +87,7 @@ def _draft(context: Context, memory: Memory, spikes: list[Spike]) -> Draft:
         title=f"{where} takes {fmt.size(spike.bytes)} for itself",
         evidence=(*_evidence(memory, spike), *(_lesser(other) for other in spikes[1:3])),
         mechanism=_mechanism(memory, spike),
+        short_action=IN_SHORT_OPERATOR if spike.within_operator else IN_SHORT_FUNCTION,
         action=_action(spike),
         verify=f"{context.check_command()}: the peak must fall below {fmt.size(memory.peak_allocated_bytes)}.",
         beware="The function spans the whole step: part of this is the step's own working set." if spans_step else None,

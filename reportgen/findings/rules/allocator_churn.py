@@ -32,6 +32,8 @@ STEPS = Threshold(
     reason="one step with both may be the one in which the allocator still settles",
 )
 
+IN_SHORT = "Remove `torch.cuda.empty_cache()` from the step"
+
 
 def judge(context: Context) -> Verdict:
     """Count the recorded steps that both took memory from the device and gave some back.
@@ -76,6 +78,7 @@ def _draft(context: Context, allocator: Allocator) -> Draft:
         title=f"{fmt.sentence_start(fmt.shorten(case.name, 20))} frees and reallocates device memory every step",
         evidence=tuple(rows),
         mechanism="Giving memory back waits for all work on the device; the queue is empty afterwards.",
+        short_action=IN_SHORT,
         action="Remove `torch.cuda.empty_cache()` from the step; where the cache is emptied for lack of memory, lower "
         "the peak or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
         verify=f"{context.check_command()}: allocations and frees on the device a step must be 0.",

@@ -22,6 +22,8 @@ SHARE = Threshold(
 # Operators that put minus infinity where nothing may be attended to; "triu" and "tril" make a causal mask.
 _MASKS = ("masked_fill", "where", "triu", "tril")
 
+IN_SHORT = "Use `scaled_dot_product_attention` in its place"
+
 
 def judge(context: Context) -> Verdict:
     """Find product, softmax over [.., T, S] and product in one function, and the device time between the products.
@@ -71,6 +73,7 @@ def _draft(context: Context, chain: AttentionChain, step_us: float) -> Draft:
         ),
         mechanism="Scale, mask, softmax and casts each read and write a matrix of queries by keys; a fused kernel "
         "keeps a piece of it on the chip and writes only the result.",
+        short_action=IN_SHORT,
         action=_action(chain, place),
         verify=f"{context.check_command()}: the softmax of {scores} must be gone from the operators table and the "
         f"device's time fall by {fmt.duration(cost_us)}.",

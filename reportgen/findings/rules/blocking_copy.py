@@ -25,6 +25,10 @@ _WORDS = {
     "device-to-host": "to the host",
 }
 
+IN_SHORT_RESULT = "Copy into pinned memory, on a stream of its own"
+IN_SHORT_PIN = "Pin the input, then copy with `non_blocking=True`"
+IN_SHORT_HIDE = "Copy the next batch while this one computes"
+
 
 def judge(context: Context) -> Verdict:
     """Sum the exposed time of copies between host and device, and the waits they cause, by place.
@@ -71,6 +75,7 @@ def _draft(context: Context, row: CopyRow, step_us: float) -> Draft:
         title=f"{moved} {way}, {manner}: {fmt.duration_of(row.exposed_us_per_step, step_us)}",
         evidence=_evidence(row, place, way, recorded_steps(case)),
         mechanism=_mechanism(row),
+        short_action=_short_action(row),
         action=_action(row, place),
         verify=f"{context.check_command()}: "
         + ("the copy must be from pinned memory and shorter, and then run" if pageable else "the copy must run")
@@ -131,6 +136,12 @@ def _mechanism(row: CopyRow) -> str:
             "waits in the call, so nothing else is issued."
         )
     return "The copy is asynchronous for the host, but it runs on the stream that computes, so kernels wait for it."
+
+
+def _short_action(row: CopyRow) -> str:
+    if row.direction == "device-to-host":
+        return IN_SHORT_RESULT
+    return IN_SHORT_PIN if row.memory == "pageable" else IN_SHORT_HIDE
 
 
 def _action(row: CopyRow, place: str) -> str:

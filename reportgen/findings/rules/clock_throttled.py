@@ -30,6 +30,8 @@ FALL = Threshold(
     reason="clocks move by a step or two (1 to 2 %) with temperature; 5 % shows in the step time",
 )
 
+IN_SHORT = "Compare runs only at equal clocks"
+
 
 def judge(context: Context) -> Verdict:
     """Look for reasons to throttle in the readings beside the timing pass, and for a clock that falls over it."""
@@ -85,6 +87,7 @@ def _draft(context: Context, clocks: Clocks, held: dict[str, float]) -> Draft:
         evidence=tuple(rows),
         mechanism="Device times stretch as the clock falls; host times do not. Two runs under different clocks differ "
         "without any change of the program.",
+        short_action=IN_SHORT,
         action="Compare runs only at equal clocks: see to cooling and the power limit, or lock the clock for "
         "measurements with `nvidia-smi --lock-gpu-clocks`.",
         verify=f"{context.check_command()}: the readings beside the timing must name no reason.",

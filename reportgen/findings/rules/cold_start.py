@@ -13,6 +13,8 @@ FACTOR = Threshold(
     reason="caches and clocks alone make a first step up to about twice as long as later ones",
 )
 
+IN_SHORT = "Run one step before the first request"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the first step after the build with the settled step."""
@@ -30,6 +32,7 @@ def judge(context: Context) -> Verdict:
         title=f"The first step of {fmt.shorten(case.name, 20)} takes {fmt.step_time(first_us)}",
         evidence=(Evidence(text=f"{figures} (n = 1)", value=first_us, unit="us"),),
         mechanism="The first step also loads code, fills the allocator and chooses algorithms.",
+        short_action=IN_SHORT,
         action="Run one step before the first request that somebody waits for.",
         verify=f"{context.check_command()}: the first step is timed apart in each run.",
         confidence="high",

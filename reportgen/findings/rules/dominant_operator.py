@@ -16,6 +16,8 @@ SHARE = Threshold(
     reason="an operator under a quarter of the work cannot make the work a third faster",
 )
 
+IN_SHORT = "Start with this operator"
+
 
 def judge(context: Context) -> Verdict:
     """Find the operator and signature with the most device time; without a device, with the most self host time."""
@@ -64,6 +66,7 @@ def _draft(context: Context, operator: Operator, share: float, unit: str) -> Dra
             ),
         ),
         mechanism=f"What one operator takes bounds what speeding it up can give: {fmt.share(share)} {unit}.",
+        short_action=IN_SHORT,
         action=f"Start with {name}{at_shape} if the work itself is to become shorter.",
         verify=f"{context.check_command()}: the operator's time in the operators table must fall.",
         beware=None

@@ -34,6 +34,8 @@ CAPACITY = Threshold(
     reason="holes cost nothing while memory is left; in the last tenth the allocator empties its cache",
 )
 
+IN_SHORT = "Let segments grow: `expandable_segments:True`"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the holes in partly used segments with all that is reserved, at the peak.
@@ -84,6 +86,7 @@ def _draft(context: Context, memory: Memory, holes: Fragmentation) -> Draft:
         evidence=tuple(rows),
         mechanism="A segment goes back to the device only when none of its blocks is in use; a request larger than "
         "every hole takes a new segment.",
+        short_action=IN_SHORT,
         action="Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, and allocate what lives long before what does "
         "not.",
         verify=f"{context.check_command()}: reserved at the peak must come closer to allocated.",

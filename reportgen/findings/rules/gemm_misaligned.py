@@ -55,6 +55,9 @@ class _Fault:
         return frozenset(self.strides.values())
 
 
+IN_SHORT = "Pad the odd dimension to a multiple of 64"
+
+
 def judge(context: Context) -> Verdict:
     """Hold products with an odd leading stride against the rate of aligned ones: cost = time − FLOPs / that rate.
 
@@ -73,7 +76,7 @@ def judge(context: Context) -> Verdict:
             continue
         aligned_us = max(row.flops / rate[0] * 1e6, row.roof_us or 0.0)
         if call_us(row) >= slower * aligned_us:
-            cost_us = device_us(row) - aligned_us * row.calls_per_step
+            cost_us = device_us(row) - aligned_us * row.working_calls_per_step
             faults.append(_Fault(row=row, cost_us=cost_us, strides=strides, rate=rate))
     cost_us = sum(fault.cost_us for fault in faults)
     measured = context.measured(SHARE, cost_us / step_us_of(context.case))
@@ -109,7 +112,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
     case, row, rate = context.case, faults[0].row, faults[0].rate
     cost_us = sum(fault.cost_us for fault in faults)
     took_us = sum(device_us(fault.row) for fault in faults)
-    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.calls_per_step for fault in faults)
+    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.working_calls_per_step for fault in faults)
     expected_us = took_us - cost_us
     one = len(faults) == 1
     subject = (
@@ -126,6 +129,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         ),
         mechanism="The fast kernels load 16 bytes at a time, so every row must begin at a multiple of that; "
         "else an older, slower kernel is chosen.",
+        short_action=IN_SHORT,
         action="Pad the odd dimension to a multiple of 64 elements, at least of 8: for a vocabulary, add "
         "unused entries to the embedding and mask them in the loss or before sampling.",
         verify=f"{context.check_command()}: {'this operator' if one else 'these operators'} must fall to about "

@@ -28,6 +28,8 @@ NODES = Threshold(
 LEAST_STEPS = 2
 FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode", "generate"})
 
+IN_SHORT = "Run the step under `torch.inference_mode()`"
+
 
 def judge(context: Context) -> Verdict:
     """Count autograd's nodes in a phase that runs no backward: each keeps what its backward would need.
@@ -68,6 +70,7 @@ def _draft(context: Context, case: CaseAnalysis, work: AutogradWork) -> Draft:
         title=f"{fmt.sentence_start(fmt.shorten(case.name, 20))} records gradients that nothing uses",
         evidence=tuple(evidence),
         mechanism="Each node costs host time, and keeps its operator's inputs alive until the result is dropped.",
+        short_action=IN_SHORT,
         action="Run the step under `with torch.inference_mode():`, or decorate its function with "
         "`@torch.inference_mode()`; `model.eval()` alone does not do it.",
         verify=f"{context.check_command()}: this finding must be gone, and the peak of memory must not rise.",

@@ -27,6 +27,10 @@ WORTH_SAYING = 0.01
 # Phases whose step is the same work every time, so that one captured graph can be replayed.
 _FORWARD_PHASES = frozenset({"prefill", "decode", "forward", "encode"})
 
+IN_SHORT_GRAPH = "Capture the step once and replay it"
+IN_SHORT_FIXED = "Give the step fixed shapes, then capture it once"
+IN_SHORT_COMPILE = "Issue fewer launches: compile, or capture the step"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the host's own time of a step with the time the device is busy.
@@ -71,6 +75,7 @@ def _draft(context: Context, launching: Launching, budget: Budget, step_us: floa
         title=_title(case, activities, busy_us, step_us),
         evidence=_evidence(case, launching, activities, busy_us, step_us, cost_us),
         mechanism=_mechanism(launching, activities, step_us),
+        short_action=_short_action(case),
         action=_action(case),
         verify=f"{context.check_command()}: the share of the step that the device is busy must rise from "
         f"{fmt.share(busy_us / step_us)}.",
@@ -146,6 +151,12 @@ def _mechanism(launching: Launching, activities: float | None, step_us: float) -
 def _fits_a_graph(case: CaseAnalysis) -> bool:
     # A step that is prepared anew each time has a drained time only; what it meets then, a graph cannot hold.
     return case.phase in _FORWARD_PHASES and case.timing is not None and case.timing.pipelined is not None
+
+
+def _short_action(case: CaseAnalysis) -> str:
+    if case.phase not in _FORWARD_PHASES:
+        return IN_SHORT_COMPILE
+    return IN_SHORT_GRAPH if _fits_a_graph(case) else IN_SHORT_FIXED
 
 
 def _action(case: CaseAnalysis) -> str:

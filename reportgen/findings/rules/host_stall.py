@@ -18,6 +18,10 @@ SHARE = Threshold(
     reason="under 3 % a stretch of host code is within what the host's time wanders from step to step",
 )
 
+IN_SHORT_CALL = "Choose a call that does less on the host"
+IN_SHORT_MOVE = "Move this work out of the step"
+IN_SHORT_RECORD = "Record with `with_stack=True` to see the function"
+
 
 def judge(context: Context) -> Verdict:
     """Find stretches of host time without launches, synchronizations, allocator or loader that the device waits for.
@@ -64,6 +68,7 @@ def _draft(context: Context, place: WaitPlace, step_us: float) -> Draft:
             *_drained(context, place),
         ),
         mechanism="The host issues no work during this stretch, and the queue has nothing left for the device.",
+        short_action=IN_SHORT_CALL if library else IN_SHORT_MOVE if at else IN_SHORT_RECORD,
         action=_action(at, library),
         verify=f"{context.check_command()}: the part stall must fall by {fmt.duration(place.us_per_step)}.",
         confidence="low",

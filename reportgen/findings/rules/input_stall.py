@@ -39,6 +39,9 @@ LEAST_US = Threshold(
 # What torch calls the iterator of a loader with worker processes; without them it is another.
 _OF_WORKERS = "_MultiProcessingDataLoaderIter"
 
+IN_SHORT_MORE = "Raise `num_workers` until this part is gone"
+IN_SHORT_WORKERS = "Give the data loader worker processes"
+
 
 def judge(context: Context) -> Verdict:
     """Take the budget's part `input`: waits for a launch that follows the data loader or its iterator.
@@ -89,17 +92,19 @@ def _lasting_us(case: CaseAnalysis, cost_us: float, step_us: float) -> float:
     return max(0.0, cost_us - max(0.0, added_us - shown_us))
 
 
-def _advice(case: CaseAnalysis) -> tuple[str, str]:
-    """Return why the loop waits and what to do, by which of the loader's iterators was recorded."""
+def _advice(case: CaseAnalysis) -> tuple[str, str, str]:
+    """Return why the loop waits and what to do, in short and in full, by the loader's iterator that was recorded."""
     if any(_OF_WORKERS in region.name for region in case.regions.items):
         return (
             "The loader's worker processes make batches more slowly than the loop takes them: none lies ready.",
+            IN_SHORT_MORE,
             "Raise `num_workers` until this part is gone, as far as there are cores for them; beyond that make a batch "
             "with less work, or ahead of the training.",
         )
     pinned = "" if case.device_kind == "host" else ", pin_memory=True"
     return (
         "The batch is made, moved or pinned by the process that also issues the work.",
+        IN_SHORT_WORKERS,
         f"Give the loader workers: `DataLoader(..., num_workers=4, persistent_workers=True{pinned})`, "
         "and raise their number until this part is gone.",
     )
@@ -111,7 +116,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
     source = places[0].source if places else None
     busy_us = case.busy_us or 0.0
     at = place_of(source)
-    mechanism, action = _advice(case)
+    mechanism, short_action, action = _advice(case)
     waiting = "the host" if case.device_kind == "host" else "the device"
     return Draft(
         title=f"Waiting for data takes {fmt.duration_of(cost_us, step_us)} of {fmt.shorten(case.name, 16)}",
@@ -124,6 +129,7 @@ def _draft(context: Context, cost_us: float, step_us: float) -> Draft:
             ),
         ),
         mechanism=mechanism,
+        short_action=short_action,
         action=action,
         verify=f"{context.check_command()}: the part input must fall by {fmt.duration(cost_us)}.",
         confidence="low",

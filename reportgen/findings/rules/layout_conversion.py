@@ -35,6 +35,8 @@ SHARE = Threshold(
     reason="converting weights takes microseconds and is not the point; 3 % is more than the step's spread hides",
 )
 
+IN_SHORT = "Try the model and its input in channels-last"
+
 
 def judge(context: Context) -> Verdict:
     """Add up the kernels beside the main one of convolutions whose input is not channels-last."""
@@ -87,6 +89,7 @@ def _draft(context: Context, converting: list[Operator], cost_us: float) -> Draf
         ),
         mechanism="The kernel that computes wants channels last; an input with channels first is turned before it and "
         "the result turned back.",
+        short_action=IN_SHORT,
         action="Try the model and its input in channels-last: `model.to(memory_format=torch.channels_last)`, and the "
         "same for the input.",
         verify=f"{context.check_command()}: the step itself must fall, not only these kernels.",

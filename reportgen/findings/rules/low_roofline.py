@@ -36,6 +36,8 @@ ROOF_SHARE = Threshold(
     reason="ordinary kernels reach 60 to 90 % of the roof; under half something is in the way",
 )
 
+IN_SHORT = "Look for a better kernel, or fuse the operator"
+
 
 def judge(context: Context) -> Verdict:
     """Find operators whose time over the roof's is worth something; what another rule explains is left to that rule."""
@@ -65,7 +67,7 @@ def judge(context: Context) -> Verdict:
 
 def headroom_us(row: Operator) -> float:
     """Return the time per step over that at the roof."""
-    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.calls_per_step)
+    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.working_calls_per_step)
 
 
 def _explained(row: Operator) -> bool:
@@ -85,7 +87,7 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         evidence=tuple(
             Evidence(
                 text=f"{described(row)}: {fmt.duration(device_us(row))} a step, "
-                f"{fmt.duration((row.roof_us or 0.0) * row.calls_per_step)} at the roof",
+                f"{fmt.duration((row.roof_us or 0.0) * row.working_calls_per_step)} at the roof",
                 value=device_us(row),
                 unit="us",
             )
@@ -93,6 +95,7 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         ),
         mechanism=f"By its shapes {name} is limited by {side}; it takes "
         f"{fmt.factor(call_us(first), first.roof_us)} the time that this limit sets.",
+        short_action=IN_SHORT,
         action=f"Look for a better kernel for {name} at this shape: fuse it with its neighbours (`torch.compile`), or "
         "give it a shape and layout that its library has a fast kernel for.",
         verify=f"{context.check_command()}: its share of the roof in the operators table must rise.",

@@ -22,6 +22,8 @@ _LEAST_RISES = 2
 # A job of this many steps is short; what fills the device before is sure to stop it.
 _SOON = 10_000
 
+IN_SHORT = "Look for what outlives the step"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the allocated bytes at the ends of at least three steps.
@@ -56,6 +58,7 @@ def _draft(context: Context, growth: Growth) -> Draft:
         evidence=_evidence(growth),
         mechanism="What these lines allocated is still referenced a whole step later. A trace says who allocated it, "
         "not who keeps it.",
+        short_action=IN_SHORT,
         action="Look for what outlives the step: a list of losses or outputs, a result that still has its graph. "
         "Keep `loss.detach()` or a number in its place.",
         verify=f"{context.check_command()}: allocated bytes at the ends of the steps must be equal.",

@@ -28,6 +28,8 @@ SHARE = Threshold(
     reason="a longer input or another process takes the last tenth, and the allocator starts to empty its cache",
 )
 
+IN_SHORT = "Lower the peak, or leave room for longer inputs"
+
 
 def judge(context: Context) -> Verdict:
     """Compare what is reserved at the peak, and what others use beside it, with the device's memory."""
@@ -64,6 +66,7 @@ def _draft(context: Context, memory: Memory, headroom: Headroom, share: float) -
         title=f"{fmt.sentence_start(fmt.shorten(context.case.name, 20))} fills {fmt.share(share)} of the device",
         evidence=tuple(rows),
         mechanism="When nothing is left, the allocator empties its cache and waits for the device, and then fails.",
+        short_action=IN_SHORT,
         action="Lower the peak, or leave room for the longest input that may come.",
         verify=f"{context.check_command()}: memory in use at the peak must stay under "
         f"{fmt.share(context.thresholds[SHARE.name], 0)}.",

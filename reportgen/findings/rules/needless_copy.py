@@ -29,6 +29,10 @@ POSSIBLE = Threshold(
 # Copies by an operator at one signature that lie elsewhere, as a share of its device time, that can be passed over.
 MOST_ELSEWHERE = 0.1
 
+IN_SHORT_DROP = "Use the tensor as it is, without the copies"
+IN_SHORT_ONE = "Do the casts and copies in one call"
+IN_SHORT_NEED = "See whether the copy is needed"
+
 
 def judge(context: Context) -> Verdict:
     """Find copies in a row that read what the one before wrote (proven), and the program's own casts and clones.
@@ -76,6 +80,7 @@ def _proven(context: Context, chain: CopyChain, step_us: float) -> Draft:
         ),
         mechanism="Each copy reads and writes the whole tensor, and the next one reads what it wrote."
         + (" The last leaves type and layout as the first found them." if chain.restores else ""),
+        short_action=IN_SHORT_DROP if chain.restores else IN_SHORT_ONE,
         action=f"Remove the casts and copies {place or 'there'}: "
         + ("use the tensor as it is." if chain.restores else "`x.to(dtype=…, memory_format=…)` does them in one."),
         verify=f"{context.check_command()}: device time must fall by {fmt.duration(cost_us)} a step.",
@@ -117,6 +122,7 @@ def _possible(context: Context, copy: UserCopy, step_us: float) -> Draft:
             ),
         ),
         mechanism="A cast or a copy of that size reads and writes the whole tensor and computes nothing.",
+        short_action=IN_SHORT_NEED,
         action=f"See whether the call {place or 'there'} is needed: keep the data in one type and layout, or let the "
         "operator before it write what the next one reads.",
         verify=f"{context.check_command()}: device time must fall by {fmt.duration(copy.device_us_per_step)} a step.",

@@ -34,6 +34,9 @@ SHARE = Threshold(
 # Optimizers of torch.optim that take `fused=True`.
 _FUSED = frozenset({"Adam", "AdamW", "SGD", "Adagrad"})
 
+IN_SHORT_FUSED = "Make the optimizer with `fused=True`"
+IN_SHORT_FOREACH = "Make the optimizer with `foreach=True`"
+
 
 def judge(context: Context) -> Verdict:
     """Divide the activities launched inside the optimizer's own span by the number of parameters it updates.
@@ -96,6 +99,7 @@ def _draft(context: Context, update: OptimizerUpdate, step_us: float) -> Draft:
         ),
         mechanism="The update runs one operation on one parameter at a time, so the host issues several launches for "
         "each parameter and the device waits for most of them.",
+        short_action=IN_SHORT_FUSED if fused else IN_SHORT_FOREACH,
         action=_action(name, place, fused),
         verify=f"{context.check_command()}: {fmt.count(update.activities_per_step)} activities under "
         f"`Optimizer.step#{name}` must become a few.",

@@ -17,6 +17,8 @@ SHARE = Threshold(
 _PHASES = ("prefill", "decode")
 _LIMITS = {"compute": "arithmetic", "memory": "memory", "latency": "latency"}
 
+IN_SHORT = "Judge the two cases apart"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the bound of each family of operators in a decode case with that in the report's prefill case."""
@@ -46,6 +48,7 @@ def judge(context: Context) -> Verdict:
             ),
             mechanism="Prefill multiplies each weight with many tokens, decode with few: the same bytes are read for "
             "less arithmetic.",
+            short_action=IN_SHORT,
             action="Judge the two apart: what speeds up prefill (faster arithmetic) does little for decode, which "
             "gains from smaller weights and cache, larger batches, or fewer launches.",
             verify=f"{context.check_command()}: the comparison table shows bound and intensity of both.",

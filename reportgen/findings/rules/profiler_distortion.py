@@ -13,6 +13,8 @@ FACTOR = Threshold(
     reason="up to 10 % longer, the profiled step lies within the spread of unprofiled steps",
 )
 
+IN_SHORT = "Read no gaps from the trace in a viewer"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the step under the light and the detailed pass with the unprofiled step.
@@ -57,6 +59,7 @@ def _draft(context: Context, step_us: float, known: dict[str, float]) -> Draft:
         title=f"The profiler turns {case.name}'s {before} {unit} into {after} {unit}",
         evidence=evidence,
         mechanism="Recording costs host time for each operator, launch and frame.",
+        short_action=IN_SHORT,
         action="Read step time and gain from this report, not gaps from the trace in a viewer.",
         verify=f"{context.check_command()}: the step is timed with the profiler off, in blocks between the passes.",
         confidence="high",

@@ -16,6 +16,8 @@ SHARE = Threshold(
     reason="compiling takes from ten milliseconds to minutes; what is under 1 % of the step is a look-up",
 )
 
+IN_SHORT = "See which guard fails: `TORCH_LOGS=recompiles`"
+
 
 def judge(context: Context) -> Verdict:
     """Sum the host time of compilers inside the recorded steps, by the function that they work for.
@@ -63,6 +65,7 @@ def _draft(context: Context, row: Compilation, step_us: float, recorded_us: floa
         ),
         mechanism="Compiled code holds for the shapes, types and values that it was guarded on; another one makes "
         f"Dynamo trace the function again on the host{waiting}.",
+        short_action=IN_SHORT,
         action="See which guard fails with `TORCH_LOGS=recompiles`; then pad the sizes to a few values, or mark what "
         "varies: `torch._dynamo.mark_dynamic(x, 0)`, or `torch.compile(f, dynamic=True)`.",
         verify=f"{context.check_command()}: no `(dynamo_timed)` span may lie in a recorded step.",

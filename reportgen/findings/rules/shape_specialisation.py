@@ -25,6 +25,9 @@ EXCESS_US = Threshold(
     name="excess", value=1000, unit="us", reason="an ordinary operator takes the host 10 to 100 µs; a plan, ten ms"
 )
 
+IN_SHORT_BACKEND = "Take an attention backend that builds no plans"
+IN_SHORT_PAD = "Pad the sizes to a few values"
+
 
 def judge(context: Context) -> Verdict:
     """Compare an operator's self host time at the first visit of a signature with the median of later visits.
@@ -79,6 +82,7 @@ def _draft(context: Context, slow: list[FirstVisit], step_us: float) -> Draft:
         mechanism=f"{name} prepares a plan for every shape that it has not met before, on the host"
         f"{'' if case.device_kind == 'host' else ', while the device waits'}; a shape met again takes the plan that is "
         "there.",
+        short_action=IN_SHORT_BACKEND if _is_attention(visit) else IN_SHORT_PAD,
         action=_action(visit),
         verify=f"{context.check_command()}: the step over new shapes must come down to "
         f"{fmt.step_time(step_us - cost_us)}.",

@@ -27,6 +27,8 @@ WAITS = Threshold(
     reason="short kernels that wait in a full queue cost nothing; under 3 % their waits drown in the step's spread",
 )
 
+IN_SHORT = "Make fewer, larger kernels: `torch.compile(step)`"
+
 
 def judge(context: Context) -> Verdict:
     """Count activities shorter than their own launch interval, begun on an empty queue, and the waits for launches.
@@ -73,6 +75,7 @@ def _draft(context: Context, short: float, activities: float, waits_us: float, s
             ),
         ),
         mechanism="A kernel that is over before the next one is issued leaves the device idle in between.",
+        short_action=IN_SHORT,
         action="Make fewer, larger kernels: `step = torch.compile(step)` fuses neighbours; elementwise work on lists "
         "of tensors goes through `torch._foreach_*` or one concatenated tensor.",
         verify=f"{context.check_command()}: activities a step must fall, and with them the parts launch and "

@@ -24,6 +24,8 @@ COST = Threshold(
 )
 NUM_PEERS = 3
 
+IN_SHORT = "Try `gc.freeze()`, and pin the process to its cores"
+
 
 def judge(context: Context) -> Verdict:
     """Find steps over twice as long as their peers and 1 ms more, and what they add to the mean step.
@@ -96,6 +98,7 @@ def _draft(context: Context, timing: Timing, samples: tuple[float, ...], slow: l
         ),
         mechanism="Steps of the same work differ in what happens beside them: garbage collection, a growing "
         f"allocator, another process.{_recorded_ones(timing)}",
+        short_action=IN_SHORT,
         action="Try the run with `gc.freeze()` after the warm-up and with the process pinned to its cores; where slow "
         "steps stay, look for another load on the machine.",
         verify=f"{context.check_command()}: the longest steps must come down to the median.",

@@ -19,6 +19,8 @@ COST = Threshold(
     reason="a synchronization under 1 % of the step is lost in its spread, however often it is called",
 )
 
+IN_SHORT = "Keep the value on the device, or read it later"
+
 
 def judge(context: Context) -> Verdict:
     """Sum the cost of the program's own synchronizations, drain and refill, by the function that asks for them.
@@ -80,6 +82,7 @@ def _draft(context: Context, group: list[Sync], recorded_us: float, step_us: flo
         ),
         mechanism="A wait empties the queue. The device idles from its last activity until the host, which only then "
         "goes on, has issued new work, and every launch is late until the lead is regained.",
+        short_action=IN_SHORT,
         action=f"Keep the value on the device{f' {place}' if place else ''}, or read it once after the step: "
         "each `.item()`, `.cpu()`, `print` or `if` on a tensor waits.",
         verify=f"{context.check_command()}: the synchronizations of this function must be gone from their table and "

@@ -11,6 +11,8 @@ from reportgen.findings.rule import Context, Draft, Rule, Verdict, fired, not_ev
 # Words in which an author says that something is made up. A workload that says nothing is not judged.
 _SYNTHETIC = re.compile(r"\b(random|synthetic|dummy|fake|generated|zeros)\b", re.IGNORECASE)
 
+IN_SHORT = "Profile real inputs before acting on shapes"
+
 
 def judge(context: Context) -> Verdict:
     """Read in the workload's own provenance what is synthetic."""
@@ -25,6 +27,7 @@ def judge(context: Context) -> Verdict:
         title=fmt.shorten(f"{fmt.sentence_start(case.name)} runs on synthetic {names}", 60),
         evidence=tuple(Evidence(text=f"{name}: {text}") for name, text in sorted(made_up.items())),
         mechanism="Times hold where the work does not depend on values; routing, lengths and early ends do.",
+        short_action=IN_SHORT,
         action="Profile real inputs of the lengths in use before acting on shapes.",
         verify=f"{context.check_command()} with real inputs: the shapes in the operators table must stay.",
         confidence="high",

@@ -34,6 +34,8 @@ SHARE = Threshold(
 LEAST_SPEEDUP = 2.0
 _FLAG = "matmul_tf32"
 
+IN_SHORT = "Allow TF32, or run under bf16 autocast"
+
 
 def judge(context: Context) -> Verdict:
     """Find compute-bound fp32 products and convolutions that were not rounded to TF32; flags or kernel names acquit."""
@@ -64,7 +66,7 @@ def with_tf32_us(row: Operator, ceilings: Ceilings) -> float:
         return half_us
     each_us = row.flops / (ORDINARY_SHARE_OF_PEAK * peak) * 1e6
     memory_us = (row.bytes or 0.0) / _bandwidth(row) * 1e6 if _bandwidth(row) else 0.0
-    return min(half_us, max(each_us, memory_us) * row.calls_per_step)
+    return min(half_us, max(each_us, memory_us) * row.working_calls_per_step)
 
 
 def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
@@ -73,7 +75,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
     total_us = sum(map(device_us, guilty))
     is_known = _FLAG in context.environment.flags
     memory_us = sum(
-        (row.bytes or 0.0) / _bandwidth(row) * 1e6 * row.calls_per_step for row in guilty if _bandwidth(row)
+        (row.bytes or 0.0) / _bandwidth(row) * 1e6 * row.working_calls_per_step for row in guilty if _bandwidth(row)
     )
     return Draft(
         title=f"Products in fp32 without tensor cores take {fmt.duration_of(total_us, step_us_of(case))} a step",
@@ -92,6 +94,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
         ),
         mechanism="IEEE fp32 arithmetic leaves the tensor cores idle; TF32 keeps fp32's range and rounds the factors "
         "to 10 bits.",
+        short_action=IN_SHORT,
         action="Allow TF32: `torch.set_float32_matmul_precision('high')`; or run the model under bf16 autocast.",
         verify=f"{context.check_command()}: the time of these operators must fall by half or more.",
         beware="This changes the numbers that come out: compare the loss or the outputs before and after.",

@@ -13,6 +13,8 @@ UNATTRIBUTED = Threshold(
     reason="under a twentieth, what has no operator cannot change the order of the operators that matter",
 )
 
+IN_SHORT = "Record the trace again as the notices say"
+
 
 def judge(context: Context) -> Verdict:
     """Collect the notices that can make a conclusion wrong, and device time without an operator over the threshold."""
@@ -34,6 +36,7 @@ def judge(context: Context) -> Verdict:
         title=f"The trace of {fmt.shorten(case.name, 20)} is incomplete in {respects}",
         evidence=tuple(evidence),
         mechanism="What the profiler did not record cannot be told from what did not happen.",
+        short_action=IN_SHORT,
         action="Record the trace again as the notices say, before acting on what they touch.",
         verify=f"{context.check_command()}: the notices must be gone.",
         confidence="high",

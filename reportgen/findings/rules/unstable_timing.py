@@ -16,6 +16,8 @@ SPREAD = Threshold(
 # Waits for a core below this share of the steps are an ordinary scheduler's.
 _WORTH_SAYING = 0.01
 
+IN_SHORT = "Compare runs only by more than this spread"
+
 
 def judge(context: Context) -> Verdict:
     """Compare the spread of the unprofiled samples, 5th to 95th percentile, with their median."""
@@ -35,6 +37,7 @@ def judge(context: Context) -> Verdict:
         title=f"The step of {fmt.shorten(context.case.name, 20)} wanders by {fmt.share(spread)} of its median",
         evidence=(Evidence(text=figures + drifted, value=spread, unit="share"), *_starved(times)),
         mechanism="The passes of one run are interleaved, so they share the wandering; two runs do not.",
+        short_action=IN_SHORT,
         action="Compare two runs only by differences larger than this spread.",
         verify=f"{context.check_command()}: the spread stands beside the step time.",
         confidence="high",

@@ -9,7 +9,7 @@ from reportgen.analysis.model import StepTimes
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.checklist import rules_sentence
-from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.finding_texts import action_in_short
 from reportgen.report.view.gains import method_words, step_before, told_gain
 from reportgen.report.view.medium import Medium
 from reportgen.report.view.tables import Cell, Row, Table
@@ -42,7 +42,7 @@ def view_actions(report: Report, medium: Medium) -> Actions:
             cells=(
                 Cell(text=finding.id, strong=True, href=f"#{finding.id}"),
                 Cell(text=cases.label(finding.case)),
-                Cell(text=clip(finding.action, 64) if medium.is_print else fmt.legible(finding.action, 300)),
+                Cell(text=action_in_short(finding) if medium.is_print else fmt.legible(finding.action, 300)),
                 columns[0][index],
                 dataclasses.replace(columns[1][index], strong=True),
                 Cell(text=method_words(report, finding, unit)),

@@ -95,7 +95,7 @@ def view(report: Report, drawings: Drawings, medium: Medium, steps: Sequence[Ste
         step_title=f"The step, by what the {'host' if on_host else 'device'} does or waits for",
         step_missing="The step is not drawn: no whole step with its activities was recorded.",
         budget_chart=_budget_chart(drawings, medium),
-        top=view_top(report, medium),
+        top=view_top(report),
         sureness=view_sureness(report),
         notices=view_notices(report, medium),
         contents=_contents(shapes, on_host=on_host, fixes=any(one.fixes for one in report.fixes)),
@@ -126,7 +126,7 @@ def refit(document: Document, report: Report, drawings: Drawings, medium: Medium
         medium=medium,
         figures=view_figures(report, medium),
         budget_chart=_budget_chart(drawings, medium),
-        top=view_top(report, medium),
+        top=view_top(report),
         notices=view_notices(report, medium),
     )
 

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from reportgen import formatting as fmt
-from reportgen.findings.model import Evidence
+from reportgen.findings.model import Evidence, Finding
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 
-# Where an action can end and still be one: a comma alone may stand in an enumeration.
-_CLAUSE_ENDS = (": ", "; ", ", or ", ", and ")
+_CLAUSE_END = re.compile(r"[.:;] ")
 
 
-def clip(text: str, limit: int) -> str:
-    """Keep the first sentence, then its first clauses, so that an action stays a line or two."""
-    first = fmt.legible(text).split(". ")[0].removesuffix(".")
-    if len(first) <= limit:
-        return first
-    for marks in (_CLAUSE_ENDS, (", ",)):
-        clause = max(_outside_code(first, mark, limit // 3, limit) for mark in marks)
-        if clause > 0:
-            return first[:clause]
-    cut = first[:limit].rpartition(" ")[0].rstrip(",;:")
-    if not cut:
-        return fmt.shorten(first, limit)
-    return f"{cut}{'`' if cut.count('`') % 2 else ''} …"
-
-
-def _outside_code(text: str, mark: str, start: int, end: int) -> int:
-    """Return where `mark` stands last between `start` and `end` and outside backticks, -1 where it does not."""
-    at = text.rfind(mark, start, end)
-    while at > 0 and text[:at].count("`") % 2:
-        at = text.rfind(mark, start, at)
-    return at
+def action_in_short(finding: Finding) -> str:
+    """Return the action as its rule says it in a line; of an older report, which has none, its first clause."""
+    return fmt.legible(finding.short_action or _CLAUSE_END.split(finding.action, maxsplit=1)[0].removesuffix("."))
 
 
 def evidence_text(report: Report, evidence: tuple[Evidence, ...]) -> str:

@@ -11,7 +11,7 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.checklist import ChecklistStep, rules_sentence, view_checklist
 from reportgen.report.view.facts import Fact, state_facts
-from reportgen.report.view.finding_texts import evidence_text
+from reportgen.report.view.finding_texts import action_in_short, evidence_text
 from reportgen.report.view.gains import gain_text, told_gain
 from reportgen.report.view.leftovers import view_leftovers
 from reportgen.report.view.links import Links
@@ -152,7 +152,7 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
                 Cell(text=finding.id, strong=True),
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
-                Cell(text=cases.cut(finding.action, 130)),
+                Cell(text=action_in_short(finding)),
                 _gain_cell(report, finding),
             )
         )

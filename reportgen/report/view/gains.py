@@ -56,8 +56,9 @@ class ToldGain:
         """Return how the gain is known, for a column beside the two steps, whose heads name their `unit`."""
         if self.given:
             return self.how_in_short
+        # A range wraps beside its "to": kept whole it would be wider than a column, and break inside a figure.
         bounds = self.bounds.removesuffix(f"{fmt.NBSP}{unit}")
-        return f"{self.method}, {bounds.replace(' ', fmt.NBSP)}" if bounds else self.method
+        return f"{self.method}, {bounds}" if bounds else self.method
 
     @property
     def bounds(self) -> str:

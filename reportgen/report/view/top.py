@@ -11,9 +11,8 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.checklist import rules_sentence
 from reportgen.report.view.facts import num_facts
-from reportgen.report.view.finding_texts import clip
+from reportgen.report.view.finding_texts import action_in_short
 from reportgen.report.view.gains import method_words, step_before, told_gain
-from reportgen.report.view.medium import Medium
 
 MOST_TOP = 3
 
@@ -46,7 +45,7 @@ class Top:
     more: str | None
 
 
-def view_top(report: Report, medium: Medium) -> Top:
+def view_top(report: Report) -> Top:
     """Return the three findings that come first."""
     faults = cases.faults(report)
     shown = faults[:MOST_TOP]
@@ -63,7 +62,7 @@ def view_top(report: Report, medium: Medium) -> Top:
             severity=finding.severity,
             severity_word=wording.SEVERITY_WORDS[finding.severity],
             title=fmt.legible(finding.title, 90),
-            action=clip(finding.action, 64 if medium.is_print else 112),
+            action=action_in_short(finding),
             before=before_texts[index],
             before_pad=pads[0][index],
             after=after_texts[index],

@@ -23,6 +23,7 @@ def rule_that_finds(rule_id: str, **fields: object) -> Rule:
         "evidence": (),
         "mechanism": "",
         "action": "",
+        "short_action": "",
         "verify": "",
         "confidence": "high",
     }

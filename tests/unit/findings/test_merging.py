@@ -25,7 +25,8 @@ def function(name: str, file: str = "train.py", line: int = 3) -> Source:
 
 def draft(**fields: Any) -> Draft:
     values: dict[str, Any] = {
-        "title": "", "evidence": (), "mechanism": "", "action": "", "verify": "", "confidence": "high",
+        "title": "", "evidence": (), "mechanism": "", "action": "", "short_action": "", "verify": "",
+        "confidence": "high",
     }  # fmt: skip
     return Draft(**(values | fields))
 

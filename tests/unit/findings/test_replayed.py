@@ -98,7 +98,15 @@ def rule_with(rule_id: str, change: Change, cost_us: float = 1000.0, **fields: o
     def judge(_: Context) -> Verdict:
         bound = bounded_gain(step_us=STEP_US, cost_us=cost_us, floor_us=0.0, resource="both", edit=rule_id)
         draft = Draft(
-            title=rule_id, evidence=(), mechanism="", action="", verify="", confidence="low", gain=bound, change=change
+            title=rule_id,
+            evidence=(),
+            mechanism="",
+            short_action="",
+            action="",
+            verify="",
+            confidence="low",
+            gain=bound,
+            change=change,
         )
         return fired(dataclasses.replace(draft, **fields))  # type: ignore[arg-type]
 

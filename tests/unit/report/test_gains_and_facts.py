@@ -74,7 +74,7 @@ def test_a_fact_of_two_cases_is_stated_once_with_the_figures_of_both() -> None:
         ["F4, F5", "prefill and decode", "The inputs are synthetic", "inputs: random token ids."],
     ]  # fmt: skip
     # Two statements, wherever they are counted.
-    assert view_top(report, SCREEN).more == "And two facts about the run, some of several cases: F2, F3, F4 and F5."
+    assert view_top(report).more == "And two facts about the run, some of several cases: F2, F3, F4 and F5."
     assert view_checklist(report)[4].verdict == f"2{NBSP}facts"
     assert "F2 and F3: The first step takes" in plain(view_checklist(report)[4].found)
 
@@ -154,7 +154,7 @@ def test_a_gain_that_needs_another_fix_first_names_it() -> None:
 
     assert plain(gain_text(report, nothing_yet)) == "after F1: 0.50 → 0.35 ms"
     assert method_words(report, nothing_yet, "ms") == "replayed, after F1"
-    row = view_top(report, SCREEN).rows[1]
+    row = view_top(report).rows[1]
     assert (row.before, row.after) == ("0.50", "0.35")
     # A fix that gives something by itself is told by itself.
     assert plain(gain_text(report, build.finding("F2", gain=build.gain(1000.0, 800.0, "replay")))) == "1.00 → 0.80 ms"
@@ -196,8 +196,8 @@ def test_a_fault_of_memory_alone_promises_nothing_in_time() -> None:
     leak = build.finding(rule="memory-growth", checklist_step=3, gain=None)
     report = build.report(findings=[leak])
 
-    assert view_top(report, SCREEN).rows[0].method == "in memory"
-    assert view_top(report, SCREEN).rows[0].after == "not evaluated"
+    assert view_top(report).rows[0].method == "in memory"
+    assert view_top(report).rows[0].after == "not evaluated"
 
 
 def test_a_terminal_tells_waits_with_the_tables_figures_and_gains_without_their_bounds() -> None:
