@@ -70,11 +70,8 @@ def test_what_an_option_takes_is_called_the_same_in_the_guide_and_in_the_help() 
         if action.metavar
     }
     takes["--format"] = "html,pdf,json"  # `compare` also knows md, as the guide says
-    written = dict(
-        match.groups()
-        for cells in rows("Options")
-        for match in re.finditer(r"`(?:-o`, `)?(--[a-z-]+)(?: ([^`]+))?`", cells[0])
-    )
+    pattern = re.compile(r"`(?:-o`, `)?(--[a-z-]+)(?: ([^`]+))?`")
+    written = {match[1]: match[2] for cells in rows("Options") for match in pattern.finditer(cells[0])}
 
     assert {option: metavar for option, metavar in written.items() if metavar} == {
         option: metavar for option, metavar in takes.items() if option.startswith("--")
