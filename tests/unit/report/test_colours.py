@@ -52,8 +52,8 @@ def test_a_dark_page_is_asked_for_in_two_ways_that_agree() -> None:
 @pytest.mark.parametrize(("theme", "changes"), [(LIGHT, {}), (DARK, DARK_PAGES[0])], ids=["light", "dark"])
 def test_the_page_has_the_colours_of_the_charts(theme: Theme, changes: dict[str, str]) -> None:
     variables = LIGHT_PAGE | changes
-    expected = {role: getattr(theme, role) for role in ROLES}
-    actual = {role: colour(variables, name, "") for role, name in ROLES.items()}
+    expected: dict[str, object] = {role: getattr(theme, role) for role in ROLES}
+    actual: dict[str, object] = {role: colour(variables, name, "") for role, name in ROLES.items()}
     for part, paint in theme.parts.items():
         expected[part] = (paint.fill, paint.outline)
         actual[part] = (colour(variables, part, theme.paper), colour(variables, f"rim-{part}", paint.fill))
@@ -67,4 +67,4 @@ def test_what_is_written_on_work_has_the_colour_that_the_charts_write_it_in(
 ) -> None:
     variables = LIGHT_PAGE | changes
     for part in ("compute", "communication", "copy"):
-        assert colour(variables, f"on-{part}", theme.ink) == theme.parts[part].text  # type: ignore[index]
+        assert colour(variables, f"on-{part}", theme.ink) == theme.parts[part].text
