@@ -58,7 +58,7 @@ def _telling(problems: list[str], path: Path) -> Iterator[None]:
         yield
     except ReportgenError as error:
         problems.append(str(error))
-    except Exception as error:  # noqa: BLE001 (a boundary: what a module being written raises is one thing to tell)
+    except Exception as error:  # noqa: BLE001 (a boundary, docs/design.md: what an author is to be told)
         problems.append(explain(error, path))
 
 

@@ -1,4 +1,4 @@
-"""Conditions H1, H3, H4 and H5: what memory numbers must survive, each with the smallest input that shows it."""
+"""Conditions H1, H3, H4 and H5 of docs/conditions.md: what memory numbers must survive, each with its smallest input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of hand-made traces that other tools got wrong, each named by the id of its condition.
+"""Figures of hand-made traces that other tools got wrong, each named by the id of its condition in docs/conditions.md.
 
 What the trace itself says in such cases (links, notices) is tested beside the trace.
 """
