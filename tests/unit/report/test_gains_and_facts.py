@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from reportgen.analysis.model import Memory, PeakLine, Source, StepTimes, Timing
+from reportgen.analysis.model import Budget, BudgetRow, Memory, PeakLine, Source, StepTimes, Timing
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
+from reportgen.findings.rules.small_kernels import least_waits_us
 from reportgen.report.model import Report
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
@@ -214,6 +215,38 @@ def test_a_terminal_tells_waits_with_the_tables_figures_and_gains_without_their_
     cells = {row.cells[0].text: row.cells[1].text for row in table.rows}
     assert f"launch {cells['launch']}, launch call {cells['launch call']}, turnaround {cells['turnaround']}" in shown
     assert "1.00 -> 0.80 ms  replayed\n" in shown
+
+
+def test_a_split_that_is_an_estimate_is_told_with_its_bounds() -> None:
+    parts = (
+        BudgetRow(name="compute", us_per_step=200.0, low_us=200.0, high_us=200.0),
+        BudgetRow(name="launch", us_per_step=700.0, low_us=600.0, high_us=740.0),
+        BudgetRow(name="launch-call", us_per_step=100.0, low_us=60.0, high_us=200.0),
+    )
+    case = host_bound_case(budget=Budget(basis="unprofiled", step_us=1000.0, parts=parts))
+    alone = budget_table(build.report([case]))
+    sharing = budget_table(build.report([case, host_bound_case(name="decode")]))
+
+    assert alone is not None
+    assert alone.note is None
+    assert [plain(cell.text) for cell in (row.cells[3] for row in alone.rows)] == [
+        "exact", "0.60 to 0.74", "0.06 to 0.20", "",
+    ]  # fmt: skip
+    # Two cases leave no room for the column.
+    assert sharing is not None
+    assert plain(sharing.note or "") == (
+        "Launch and launch call are told apart by an estimate: launch call takes 0.06 to 0.20 ms in prefill."
+    )
+
+
+def test_small_kernels_wait_for_what_both_parts_take_together() -> None:
+    # Of 1 000 us, 200 are compute's: however launch and launch call share it, they take 800.
+    parts = (
+        BudgetRow(name="compute", us_per_step=200.0, low_us=200.0, high_us=200.0),
+        BudgetRow(name="launch", us_per_step=700.0, low_us=0.0, high_us=800.0),
+        BudgetRow(name="launch-call", us_per_step=100.0, low_us=0.0, high_us=800.0),
+    )
+    assert least_waits_us(Budget(basis="unprofiled", step_us=1000.0, parts=parts)) == 800.0
 
 
 def test_page_one_says_that_others_had_the_cores() -> None:
