@@ -107,3 +107,5 @@ class StepRow(msgspec.Struct, frozen=True, kw_only=True):
     # Of an outlier: the budget part that lies furthest above its median over the other steps, and by how much.
     differs_in: BudgetPart | None = None
     differs_by_us: float | None = None
+    # Which of the recorded steps of its pass it is, from 1: documents call it so. `index` is the n of `ProfilerStep#n`.
+    ordinal: int | None = None
