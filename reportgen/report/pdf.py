@@ -219,7 +219,8 @@ def _reader(weasyprint: Any) -> Any:
                 tree = as_tree(markup)
                 super().__init__(string=markup if tree is None else "", url_fetcher=_fetcher())
                 if tree is not None:
-                    self.wrapper_element = type(vars(self)["wrapper_element"]).from_html_root(tree, content_language=None)
+                    wrap = type(vars(self)["wrapper_element"]).from_html_root
+                    self.wrapper_element = wrap(tree, content_language=None)
                     self.etree_element = tree
 
             def _ua_stylesheets(self, forms: bool = False) -> Any:

@@ -17,6 +17,7 @@ from reportgen.report.view.figures import chosen_times
 from reportgen.report.view.medium import Medium
 
 MOST_NOTICES = 3
+LONGEST_REASON = 160
 # Medians of the first and the last quarter that lie further apart than this share of the median are two regimes.
 DRIFT_SHARE = 0.2
 _COMMON = ("batch", "dtype", "preset")
@@ -227,10 +228,13 @@ def all_notices(report: Report) -> tuple[tuple[str, Notice], ...]:
 
 def _of_case(case: CaseAnalysis) -> list[Notice]:
     notices = list(case.notices)
+    reason = fmt.legible(case.reason, LONGEST_REASON) if case.reason else ""
     if case.outcome != "done":
         word = "failed" if case.outcome == "failed" else "did not finish"
-        reason = f": {fmt.legible(case.reason, 120)}" if case.reason else ""
-        notices.insert(0, Notice(code="case-outcome", text=f"The case {word}{reason}", affects_conclusions=True))
+        text = f"The case {word}{f': {reason}' if reason else ''}"
+        notices.insert(0, Notice(code="case-outcome", text=text, affects_conclusions=True))
+    elif reason:  # a captured loop that ended in order, before all passes had
+        notices.insert(0, Notice(code="case-outcome", text=cases.sentence(reason), affects_conclusions=True))
     return notices
 
 

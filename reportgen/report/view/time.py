@@ -63,12 +63,18 @@ def view_time(report: Report, medium: Medium, links: Links) -> Time:
 
 
 def _budget_missing(report: Report) -> str:
-    if any(case.device_kind == "not-recorded" for case in report.cases):
+    is_trace = report.input.kind == "trace"
+    if any(case.device_kind == "not-recorded" and (is_trace or case.steps) for case in report.cases):
         return (
             "No budget: the trace holds no device activity, so work and waits of the device cannot be told apart. "
             "Record with ProfilerActivity.CUDA."
         )
-    return "No budget: no whole step was recorded. Record at least two steps with `prof.step()`."
+    if is_trace:
+        return "No budget: no whole step was recorded. Record at least two steps with `prof.step()`."
+    # What to do depends on how the steps were to be told, which whoever recorded them has put down.
+    num_cases = len(report.cases)
+    reasons = [cases.lead(case, num_cases, fmt.legible(case.reason)) for case in report.cases if case.reason]
+    return " ".join(["No budget: no whole step was recorded.", *map(cases.sentence, reasons)])
 
 
 def _gaps_missing(report: Report) -> str:
