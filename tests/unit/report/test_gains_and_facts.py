@@ -7,7 +7,17 @@ from typing import Any
 
 import msgspec
 
-from reportgen.analysis.model import Budget, BudgetRow, Memory, PeakLine, Source, StepTimes, Timing
+from reportgen.analysis.model import (
+    Budget,
+    BudgetRow,
+    FirstStepMemory,
+    Memory,
+    MemoryCurve,
+    PeakLine,
+    Source,
+    StepTimes,
+    Timing,
+)
 from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
 from reportgen.findings.rules.small_kernels import least_waits_us
 from reportgen.report.model import Report
@@ -118,6 +128,24 @@ def test_the_place_that_holds_most_at_the_peak_is_named_and_what_comes_and_goes_
         "4.00 GiB of 10.0 GiB, the most of one place, are activations of `forward`; the peak falls while `loss` holds "
         "3.00 GiB of temporaries."
     )
+
+
+def test_each_start_of_the_memory_is_named_by_the_step_that_it_lies_before() -> None:
+    curve = MemoryCurve(time_us=(0.0, 9.0), allocated_bytes=(2**20, 3 * 2**20), ordinal=2, num_steps=3)
+    first = FirstStepMemory(start_bytes=2**20, peak_allocated_bytes=5 * 2**20, peak_reserved_bytes=6 * 2**20)
+    memory = Memory(
+        peak_allocated_bytes=4 * 2**20, peak_reserved_bytes=None, start_bytes=2 * 2**20, growth_bytes_per_step=None,
+        basis="unprofiled", first_step=first, curve=curve,
+    )  # fmt: skip
+    told = {lead: plain(text) for lead, text in sentences_about(memory)}
+    assert told["Peak:"].startswith("4.00 MiB allocated at the peak, 2.00 MiB before the first timed step (")
+    assert told["First step of all:"].endswith("at its peak, from 1.00 MiB that building left.")
+    assert "3.00 in the detail pass (chart: step 2 of 3)" in told["Passes:"]
+
+    traced = msgspec.structs.replace(memory, basis="trace", first_step=None)
+    assert "2.00 MiB before step 2 of 3, which holds it (" in plain(dict(sentences_about(traced))["Peak:"])
+    settling = msgspec.structs.replace(traced, curve=msgspec.structs.replace(curve, ordinal=1))
+    assert "before step 1 of 3 (it settles), which holds it" in plain(dict(sentences_about(settling))["Peak:"])
 
 
 def test_a_host_that_may_take_longer_than_the_step_that_is_left_is_said() -> None:
