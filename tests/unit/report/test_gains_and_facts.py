@@ -18,8 +18,9 @@ from reportgen.analysis.model import (
     StepTimes,
     Timing,
 )
-from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
+from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, Latent, RuleRecord, Statement
 from reportgen.findings.rules.small_kernels import least_waits_us
+from reportgen.report.html import render_html
 from reportgen.report.model import Report
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
@@ -28,7 +29,7 @@ from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.budget import budget_table
 from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
-from reportgen.report.view.fixes import fixes_table
+from reportgen.report.view.fixes import fixes_table, view_fixes
 from reportgen.report.view.gains import gain_text, method_words, told_gain
 from reportgen.report.view.head import view_sureness
 from reportgen.report.view.links import Links
@@ -128,6 +129,20 @@ def test_the_place_that_holds_most_at_the_peak_is_named_and_what_comes_and_goes_
         "4.00 GiB of 10.0 GiB, the most of one place, are activations of `forward`; the peak falls while `loss` holds "
         "3.00 GiB of temporaries."
     )
+
+
+def test_what_is_worth_a_look_after_the_fixes_is_told_below_them() -> None:
+    fix = Fix(finding="F1", edit="graph", step_after_us=200.0, method="replay", limits_next="device")
+    latent = Latent(rule="gemm-misaligned", cost_us_per_step=26.0, share_of_step=0.026, share_after=0.13)
+    sequence = FixSequence(case="prefill", step_us=1000.0, fixes=(fix,), then_worth=(latent,))
+    report = msgspec.structs.replace(build.report([PREFILL]), fixes=(sequence,))
+
+    (told,) = view_fixes(report, {}, SCREEN)
+    assert plain(told.then) == (
+        "Once these are made, with the device’s work as it is, worth a look too: `gemm-misaligned`, at most 26.0 µs or "
+        "13.0 % of that step (2.6 % now)."
+    )
+    assert "worth a look too: <code>gemm-misaligned</code>" in render_html(report)
 
 
 def test_each_start_of_the_memory_is_named_by_the_step_that_it_lies_before() -> None:
