@@ -85,13 +85,11 @@ class AnalyzedCase(NamedTuple):
     replay: CaseReplay | None = None
 
 
-def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
-    """Compute all numbers of a case; a section whose input is missing stays None and a notice says why."""
-    return analyze_with_step(inputs).analysis
-
-
 def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
-    """Compute all numbers of a case, gather its median step and make it replayable, for one who needs all three."""
+    """Compute all numbers of a case, gather its median step and make it replayable.
+
+    A section whose input is missing stays None and a notice says why.
+    """
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:

@@ -91,6 +91,7 @@ def _gap(trace: Trace, budget: BudgetResult, places: CasePlaces, row: int) -> Ga
         # At its ends the moment may be the caller's already.
         source=source or places.source_at(int(waits.start_ns[piece] + waits.end_ns[piece]) // 2),
         where=places.where(start, end, activity=following if following >= 0 else None),
+        ordinal=max(step, 0) + 1,
     )
 
 

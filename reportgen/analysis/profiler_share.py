@@ -27,6 +27,8 @@ POLLING_CALLS = 1_000
 # Of an unprofiled step, recording cannot have cost more than this many times the middle of the bounds above.
 MOST_SCALE = 4.0
 _SEARCH_ROUNDS = 40
+# Position of the runtime calls among the kinds of recorded events.
+CALLS = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

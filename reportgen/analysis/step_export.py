@@ -60,7 +60,10 @@ class Track:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepExport:
-    """One step, ready to be written. `origin_us` is its start in the clock of the trace file `trace`."""
+    """One step, ready to be written. `origin_us` is its start in the clock of the trace file `trace`.
+
+    `step` is the n of `ProfilerStep#n`, `ordinal` which of the recorded steps it is, from 1.
+    """
 
     case: str
     trace: str
@@ -69,6 +72,12 @@ class StepExport:
     duration_us: float
     tracks: tuple[Track, ...]
     num_dropped: int
+    ordinal: int | None = None
+
+    @property
+    def told(self) -> int:
+        """Return the number that documents call the step by."""
+        return self.step if self.ordinal is None else self.ordinal
 
 
 def export_step(
@@ -92,6 +101,7 @@ def export_step(
         duration_us=(end_ns - start_ns) / 1e3,
         tracks=tuple(tracks),
         num_dropped=builder.num_dropped,
+        ordinal=max(step, 0) + 1,
     )
 
 

@@ -116,6 +116,7 @@ class StepWindow:
                 activities=int(self.num_activities[row]) if self.device_recorded else None,
                 settling=bool(self.settling[row]),
                 outlier=bool(self.outliers[row]),
+                ordinal=row + 1,
             )
             for row in range(len(self.number))
         )

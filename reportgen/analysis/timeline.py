@@ -61,6 +61,7 @@ def draw_timeline(
         duration_us=(end_ns - start_ns) / 1e3,
         basis="timeline" if own_run else "trace",
         lanes=tuple(lane for lane in lanes if lane.segments),
+        ordinal=max(step, 0) + 1,
     )
 
 

@@ -12,6 +12,7 @@ from reportgen.analysis.comparison import compare_cases
 from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.inputs import load_recorded, load_traced, traced_devices, traced_environment
 from reportgen.findings.evaluate import evaluate
+from reportgen.findings.rules import RULES
 from reportgen.findings.sequence import order_fixes
 from reportgen.recording import Generator
 from reportgen.report.model import Report, ReportInput
@@ -112,5 +113,7 @@ def _judged(
         replays=replays,
         devices=report.devices,
     )
-    fixes = order_fixes(report.cases, findings, replays, only=only_rules)
+    of_device = {rule.id for rule in RULES if rule.of_device}
+    latent = [record for record in rules if record.id in of_device]
+    fixes = order_fixes(report.cases, findings, replays, only=only_rules, latent=latent)
     return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)

@@ -36,6 +36,7 @@ def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ())
             "case": export.case,
             "trace": export.trace,
             "step": export.step,
+            "step_in_report": export.told,
             "step_start_us_in_trace": export.origin_us,
             "slices_dropped": export.num_dropped,
         },

@@ -169,4 +169,4 @@ def _strides(faults: list[_Fault]) -> str:
     return fmt.listing([f"{fmt.count(length)} elements" for length in lengths])
 
 
-RULE = Rule(id="gemm-misaligned", checklist_step=4, judge=judge, thresholds=(SHARE, SLOWER))
+RULE = Rule(id="gemm-misaligned", checklist_step=4, judge=judge, thresholds=(SHARE, SLOWER), of_device=True)

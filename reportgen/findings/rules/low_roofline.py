@@ -48,15 +48,14 @@ def judge(context: Context) -> Verdict:
     if not placed:
         return not_evaluated("no operator has a roof: the device's ceilings, or the operators' work, are not known")
     least_us = context.thresholds[HEADROOM.name] * step_us_of(case)
-    far = [
+    slow = [
         row
         for row in placed
-        if call_us(row) >= LATENCY_US
-        and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
-        and headroom_us(row) >= least_us
+        if call_us(row) >= LATENCY_US and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
     ]
+    far = [row for row in slow if headroom_us(row) >= least_us]
     low = [row for row in far if not _explained(row)]
-    largest = max((headroom_us(row) for row in low), default=0.0)
+    largest = max((headroom_us(row) for row in slow if not _explained(row)), default=0.0)
     measured = context.measured(HEADROOM, largest / step_us_of(case))
     if not low:
         but = " but for what the rules of shapes explain" if far else ""
@@ -113,4 +112,4 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
     )
 
 
-RULE = Rule(id="low-roofline", checklist_step=4, judge=judge, thresholds=(HEADROOM, ROOF_SHARE))
+RULE = Rule(id="low-roofline", checklist_step=4, judge=judge, thresholds=(HEADROOM, ROOF_SHARE), of_device=True)

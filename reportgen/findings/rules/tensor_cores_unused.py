@@ -121,4 +121,4 @@ def has_unused_tensor_cores(row: Operator) -> bool:
     return row.ceiling == "float32" and row.family in {PRODUCTS, CONVOLUTIONS} and row.bound == "compute"
 
 
-RULE = Rule(id="tensor-cores-unused", checklist_step=4, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="tensor-cores-unused", checklist_step=4, judge=judge, thresholds=(SHARE,), of_device=True)

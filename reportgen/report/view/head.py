@@ -169,7 +169,8 @@ def _unsteady(report: Report) -> str | None:
     for case in report.cases:
         times = chosen_times(case)
         if case.name in fired and times is not None and times.median_us > 0:
-            found.append(((times.p95_us - times.p5_us) / times.median_us, case, times))
+            low_us, high_us = times.spread_us
+            found.append(((high_us - low_us) / times.median_us, case, times))
     if not found:
         return None
     _, case, times = max(found, key=lambda one: one[0])
@@ -179,7 +180,7 @@ def _unsteady(report: Report) -> str | None:
         first, last = statistics.median(times.samples_us[:quarter]), statistics.median(times.samples_us[-quarter:])
         if abs(last - first) >= DRIFT_SHARE * times.median_us:
             return f"{lead} drifts: {fmt.step_time(first)} at first, {fmt.step_time(last)} in the end."
-    return f"{lead} is not steady: {fmt.spread(times.p5_us, times.p95_us)}."
+    return f"{lead} is not steady: {fmt.spread(*times.spread_us)}."
 
 
 def _timing(report: Report) -> str | None:
@@ -192,7 +193,7 @@ def _timing(report: Report) -> str | None:
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
             times = timing.counted
-            if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
+            if profiled_us is not None and profiled_us > (times.spread_us[1] if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return (
                     f"The profiler adds {added} to the step of {cases.label(case)}: parts are scaled to go without it."
@@ -200,7 +201,7 @@ def _timing(report: Report) -> str | None:
             if profiled_us is not None and times is not None:
                 within = within or (
                     f"What the profiler adds to the step of {cases.label(case)} is within the spread of the unprofiled "
-                    f"steps, {fmt.spread(times.p5_us, times.p95_us)}."
+                    f"steps, {fmt.spread(*times.spread_us)}."
                 )
             continue
         row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None

@@ -88,7 +88,7 @@ def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_of_a_kin
     limit = max(_LEAST_NAME, min(_NAME_LIMIT, most_text // max(len(writer.names.values), 1)))
     data = {
         "case": strip.case,
-        "step": export.step,
+        "step": export.told,
         "duration": round(export.duration_us * _NANOSECONDS),
         "left_out": num_left_out + export.num_dropped,
         "parts": BUDGET_PARTS,

@@ -103,7 +103,7 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
     rows = tuple(
         Row(
             cells=(
-                Cell(text=str(row.index)),
+                Cell(text=str(row.index if row.ordinal is None else row.ordinal)),
                 interval[i]
                 if row.interval_us is not None
                 else Cell(text="settling" if row.settling else "not recorded", muted=True),
@@ -120,7 +120,9 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
         ("Activities", 16.0, True), ("", 18.0, False),
     )  # fmt: skip
     caption = cases.lead(case, num_cases, "the recorded steps. Interval: from one completion to the next.")
-    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=True)
+    first = case.steps[0].index
+    note = f"Step 1 is ProfilerStep#{first} of the trace." if first != 1 and case.steps[0].ordinal == 1 else None
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=True)
 
 
 def _remark(row: StepRow) -> str:

@@ -60,7 +60,7 @@ def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
 
 def _gap_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
     return (
-        Cell(text=str(gap.step)),
+        Cell(text=str(gap.step if gap.ordinal is None else gap.ordinal)),
         Cell(text=wording.part_label(gap.cause), part=gap.cause),
         tables.name(gap.operator.removeprefix("aten::") if gap.operator else None, 30 if medium.is_print else 80),
         source_cell(gap.source, 34 if medium.is_print else 80),

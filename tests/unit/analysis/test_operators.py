@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from reportgen.analysis import operators
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Operator
 from reportgen.recording import Ceilings, Device
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import frame, kernel, launch, op, span, step
 
 Analyze = Callable[..., CaseAnalysis]

@@ -154,6 +154,21 @@ def test_time_a_call_is_over_the_calls_that_launch_work() -> None:
     assert rows["Device time without a bound"] == ["40 %"] * 2
 
 
+def test_blocks_from_before_the_history_say_so_where_nothing_knows_their_place() -> None:
+    lines = tuple(
+        PeakLine(source=None, category="unknown", bytes=size, num_blocks=1, before_recording=before)
+        for size, before in ((4, True), (2, False))
+    )
+    known = Source(file="net.py", line=28, line_kind="call", function="forward", user=True)
+    memory = Memory(
+        peak_allocated_bytes=7, peak_reserved_bytes=None, start_bytes=0, growth_bytes_per_step=None,
+        peak_lines=(*lines, PeakLine(source=known, category="activations", bytes=1, num_blocks=1)),
+    )  # fmt: skip
+    table = table_of_lines(memory, SCREEN)
+    assert table is not None
+    assert [row.cells[3].text for row in table.rows] == ["before the history began", "not known", "forward"]
+
+
 def test_functions_sum_to_the_step_that_they_were_seen_in() -> None:
     def function(name: str, device_us: float, host_us: float, waiting_us: float) -> SourceRow:
         return SourceRow(

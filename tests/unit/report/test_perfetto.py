@@ -85,6 +85,7 @@ def test_the_documents_say_where_in_the_trace_the_step_lies(tmp_path: Path) -> N
     other = written(tmp_path, exported(tmp_path, *STEP))["otherData"]
 
     assert other["step"] == 2
+    assert other["step_in_report"] == 2
     assert other["step_start_us_in_trace"] == OFFSET_US + 100
     assert other["trace"] == "trace.json"
 
