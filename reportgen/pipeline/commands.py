@@ -20,7 +20,7 @@ from reportgen.recording import MANIFEST_NAME, Recording
 from reportgen.resources import DEFAULT_OUTPUT, is_folder
 
 if TYPE_CHECKING:
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.report.model import Report
     from reportgen.runner.exec_script import ScriptRequest, ScriptRun
     from reportgen.runner.run import RunOptions

@@ -9,8 +9,8 @@ import msgspec
 from reportgen import __version__
 from reportgen.analysis.case import analyze_with_step
 from reportgen.analysis.comparison import compare_cases
-from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.inputs import load_recorded, load_traced, traced_devices, traced_environment
+from reportgen.analysis.roofline.datasheets import with_ceilings
 from reportgen.findings.evaluate import evaluate
 from reportgen.findings.rules import RULES
 from reportgen.findings.sequence import order_fixes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.analysis.case import AnalyzedCase
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.recording import RecordedCase, Recording
 
 GENERATOR = Generator(name="reportgen", version=__version__)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.analysis.step_export import Slice, StepExport, Track
+    from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
     from reportgen.findings.model import Finding
 
 FILE_NAME = "step.perfetto.json.gz"

@@ -9,7 +9,7 @@ import numpy as np
 
 from reportgen.analysis.allocations.categories import CATEGORIES, categorize
 from reportgen.analysis.allocations.places import AllocationPlaces
-from reportgen.analysis.grouping import combine, total
+from reportgen.analysis.arithmetic.grouping import combine, total
 from reportgen.analysis.model import PeakBlock, PeakLine, PeakShare
 from reportgen.trace.memory_columns import BlockState
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from reportgen.analysis.anchoring import Share
-from reportgen.analysis.budget_result import PART_CODE, BudgetResult, Waits
 from reportgen.analysis.model import BUDGET_PARTS, WORK_PARTS, Budget, BudgetRow, CauseRow
+from reportgen.analysis.waiting.anchoring import Share
+from reportgen.analysis.waiting.budget_result import PART_CODE, BudgetResult, Waits
 
 if TYPE_CHECKING:
+    from reportgen.analysis.arithmetic.grouping import Float64
     from reportgen.analysis.budget.explain import Explained
     from reportgen.analysis.budget.scale import Scale
-    from reportgen.analysis.grouping import Float64
     from reportgen.analysis.model import BudgetPart
 
 LAUNCH, PROFILER, BUILD = PART_CODE["launch"], PART_CODE["profiler"], PART_CODE["build"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
-from reportgen.analysis.roofline import LATENCY_US
+from reportgen.analysis.roofline.roofline import LATENCY_US
 from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
-from reportgen.analysis.roofline import OVER_COPY
+from reportgen.analysis.roofline.roofline import OVER_COPY
 from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.operator_table import FILE_NAME

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import BUDGET_PARTS, Source
-from reportgen.analysis.step_export import Slice, SliceKind, StepExport, Track
+from reportgen.analysis.one_step.step_export import Slice, SliceKind, StepExport, Track
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases

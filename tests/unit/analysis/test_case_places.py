@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.case_places import CasePlaces
-from reportgen.analysis.sources import rank_sources
-from reportgen.analysis.window import count
+from reportgen.analysis.attribution.attribution import Attribution
+from reportgen.analysis.attribution.case_places import CasePlaces
+from reportgen.analysis.steps.window import count
+from reportgen.analysis.totals.sources import rank_sources
 from reportgen.recording import SyncSite
 from reportgen.trace.columns import Trace
 from tests.trace_builder import OFFSET_US, frame, kernel, launch, op, step

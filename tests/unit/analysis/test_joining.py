@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from reportgen.analysis.attribution.joining import join
 from reportgen.analysis.case import CaseInputs
-from reportgen.analysis.joining import join
 from reportgen.trace.columns import Trace
 from tests.analyzing import analyze_case
 from tests.trace_builder import frame, kernel, launch, op, step

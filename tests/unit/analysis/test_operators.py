@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis import operators
 from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Operator
+from reportgen.analysis.totals import operators
 from reportgen.recording import Ceilings, Device
 from reportgen.trace.columns import Trace
 from tests.analyzing import analyze_case

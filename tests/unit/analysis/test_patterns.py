@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.autograd_work import measure_autograd
-from reportgen.analysis.clocks import measure_clocks
+from reportgen.analysis.attribution.attribution import Attribution
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.patterns.autograd_work import measure_autograd
+from reportgen.analysis.steps.clocks import measure_clocks
 from reportgen.recording import RecordedCase, RecordedTiming, Samples
 from reportgen.trace.columns import Trace
 from tests.trace_builder import activity, frame, kernel, launch, op, span, step

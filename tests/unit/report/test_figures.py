@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reportgen.analysis.model import CaseAnalysis, Memory, StepTimes, Throughput, Timing
-from reportgen.analysis.timing import summarize_times
+from reportgen.analysis.steps.timing import summarize_times
 from reportgen.report.view.figures import case_figures, view_figures
 from reportgen.report.view.medium import SCREEN, Medium, page
 from tests import report_builder as build

@@ -9,7 +9,7 @@ import pytest
 
 from reportgen.analysis.case import CaseInputs, analyze_with_step
 from reportgen.analysis.model import Where
-from reportgen.analysis.step_export import StepExport
+from reportgen.analysis.one_step.step_export import StepExport
 from reportgen.findings.model import Finding
 from reportgen.report.perfetto import write_step
 from reportgen.trace.reader import read_trace

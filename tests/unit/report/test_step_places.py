@@ -7,7 +7,7 @@ import pytest
 
 from reportgen.analysis.case import CaseInputs, analyze_with_step
 from reportgen.analysis.model import Where
-from reportgen.analysis.step_export import StepExport
+from reportgen.analysis.one_step.step_export import StepExport
 from reportgen.report.assemble import assemble_trace
 from reportgen.report.step_places import Stretch, places_of, stretch_of
 from reportgen.report.view.time import steps_table
