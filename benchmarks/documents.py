@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from reportgen.recording import Recording
+from reportgen.errors import ReportgenError
+from reportgen.pipeline import open_recording
 from reportgen.report.assemble import assemble_recording
 from reportgen.report.model import Report, ReportInput
 
@@ -40,7 +41,7 @@ def time_formats(report: Report, formats: tuple[str, ...]) -> Seconds:
 def time_in_process(recording: Path, formats: tuple[str, ...]) -> Seconds:
     """Do so in a process of its own, which nothing has warmed."""
     command = [sys.executable, __file__, str(recording), "--only", ",".join(formats)]
-    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    words = _output(command).split()
     return Seconds(float(words[0]), float(words[1]))
 
 
@@ -49,23 +50,34 @@ def time_render(recording: Path) -> Seconds:
     before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "reportgen", "render", str(recording), "-o", folder]
-        subprocess.run(command, check=True, capture_output=True)
+        _output(command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Seconds(cpu, time.perf_counter() - wall)
 
 
+def _output(command: list[str]) -> str:
+    """Return what a child prints; where it fails, end with the last line that it complained with."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"{command[2:]} ended with {done.returncode}"]
+        raise SystemExit(lines[-1])
+    return done.stdout
+
+
 def main() -> None:
     """Print the best of several runs: other work on the machine only adds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("recording", type=Path)
+    parser.add_argument("recording", type=Path, help="a recording, or the folder of its report")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.only:
-        report, _ = assemble_recording(
-            Recording.open(given.recording), ReportInput(kind="recording", path=given.recording.name)
-        )
+        try:
+            recording = open_recording(given.recording)
+        except ReportgenError as error:
+            raise SystemExit(f"documents.py: {error}") from error
+        report, _ = assemble_recording(recording, ReportInput(kind="recording", path=given.recording.name))
         print(*time_formats(report, tuple(given.only.split(","))))
         return
     print("| what | seconds of processor | on the clock |\n| --- | --- | --- |")

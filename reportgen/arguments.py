@@ -7,16 +7,15 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from reportgen import __version__
 from reportgen.errors import UsageError, did_you_mean
+from reportgen.pipeline.wishes import FORMATS
 from reportgen.recording import ALTERNATIVES, VARIANT_PREFIX
-from reportgen.resources import is_folder
+from reportgen.resources import DEFAULT_OUTPUT, is_folder
 
-FORMATS = ("html", "pdf", "json")
 DEFAULT_COMMAND = "run"
-DEFAULT_OUTPUT = Path("reports")
 _ALONE = ("-h", "--help", "--version")
 
 AddOption = Callable[[argparse.ArgumentParser], None]
@@ -34,9 +33,27 @@ class Command:
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are usage errors of reportgen, in one line."""
 
+    _words: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as ever, but complain of what is left over here, where this command's own options are known."""
+        self._words = tuple(args or ())
+        parsed, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return parsed, left
+
     def error(self, message: str) -> NoReturn:
-        """Raise `UsageError` in place of printing the usage."""
-        raise UsageError(f"{message}; {self.prog} --help says more")
+        """Raise `UsageError` in place of printing the usage, with the option that may be meant."""
+        hint = self._meant() if message.startswith(("unrecognized", "the following arguments are required")) else ""
+        raise UsageError(f"{message}{f'.{hint}' if hint else ';'} {self.prog} --help says more")
+
+    def _meant(self) -> str:
+        """Return "Did you mean …?" for the first word that looks like an option, is none, and is close to one."""
+        options = [*self._option_string_actions, *_ALONE]
+        written = (word.partition("=")[0] for word in self._words if word.startswith("--"))
+        hints = (did_you_mean(option, options) for option in written if option not in options)
+        return next(filter(None, hints), "")
 
 
 def make_parser(commands: Mapping[str, Command]) -> Parser:
@@ -186,7 +203,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def _alternatives(text: str) -> tuple[str, ...]:
     if text == "none":
         return ()
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = _names(text)
     for name in names:
         if name not in ALTERNATIVES and not name.startswith(VARIANT_PREFIX):
             hint = did_you_mean(name, ALTERNATIVES)
@@ -198,7 +215,11 @@ def _alternatives(text: str) -> tuple[str, ...]:
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add what says how a report is wanted."""
     parser.add_argument(
-        "--format", type=_formats, dest="formats", metavar="html,pdf,json", help="the documents to write (default: all)"
+        "--format",
+        type=formats_of(FORMATS),
+        dest="formats",
+        metavar="html,pdf,json",
+        help="the documents to write (default: all)",
     )
     parser.add_argument(
         "--threshold",
@@ -216,33 +237,39 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the report when it is written")
 
 
-def _formats(text: str) -> tuple[str, ...]:
-    formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    for name in formats:
-        if name not in FORMATS:
-            hint = did_you_mean(name, FORMATS)
-            raise argparse.ArgumentTypeError(f"no format {name!r}; there are {', '.join(FORMATS)}.{hint}")
-    if not formats:
-        raise argparse.ArgumentTypeError(f"name at least one of {', '.join(FORMATS)}")
-    return formats
+def formats_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return what reads "html,pdf", each one of the `known` formats and named once."""
+
+    def read(text: str) -> tuple[str, ...]:
+        formats = _names(text)
+        for name in formats:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise argparse.ArgumentTypeError(f"no format {name!r}; there are {', '.join(known)}.{hint}")
+        if not formats:
+            raise argparse.ArgumentTypeError(f"name at least one of {', '.join(known)}")
+        return formats
+
+    return read
 
 
 def _threshold(text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
-    number = _number(value)
+    number = number_of(value)
     if not equals or "." not in name or number is None:
         raise argparse.ArgumentTypeError(f"{text!r}: write RULE.NAME=VALUE with a number")
     return name, number
 
 
 def _seconds(text: str) -> float:
-    number = _number(text)
+    number = number_of(text)
     if number is None or number <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
     return number
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return a finite number, or None where `text` is none."""
     try:
         number = float(text)
     except ValueError:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reportgen.arguments import formats_of, number_of
 from reportgen.errors import did_you_mean
+from reportgen.pipeline.wishes import FORMATS
 
 if TYPE_CHECKING:
     from reportgen.history.model import ReportDifference
 
-COMPARISON_FORMATS = ("html", "pdf", "json", "md")
+COMPARISON_FORMATS = (*FORMATS, "md")
 _GATES = ("regression", "memory")
 _FINDING_GATE = "finding:"
 # Nobody is there to end a case that hangs.
@@ -31,7 +32,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     """Add what says how a comparison is wanted."""
     parser.add_argument(
         "--format",
-        type=_formats,
+        type=formats_of(COMPARISON_FORMATS),
         dest="formats",
         metavar="html,pdf,json,md",
         help="the documents to write (default: all)",
@@ -115,23 +116,9 @@ def fails(difference: ReportDifference, gates: Sequence[str]) -> bool:
     return not came.isdisjoint(gates)
 
 
-def _formats(text: str) -> tuple[str, ...]:
-    formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    for name in formats:
-        if name not in COMPARISON_FORMATS:
-            hint = did_you_mean(name, COMPARISON_FORMATS)
-            raise argparse.ArgumentTypeError(f"no format {name!r}; there are {', '.join(COMPARISON_FORMATS)}.{hint}")
-    if not formats:
-        raise argparse.ArgumentTypeError(f"name at least one of {', '.join(COMPARISON_FORMATS)}")
-    return formats
-
-
 def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < math.inf:
+    number = number_of(text)
+    if number is None or number < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
     return number
 

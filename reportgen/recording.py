@@ -23,7 +23,7 @@ from typing import Any, Literal
 import msgspec
 
 from reportgen.errors import InputUnreadable, UsageError
-from reportgen.resources import is_file
+from reportgen.resources import is_file, replacing
 
 MANIFEST_NAME = "recording.json"
 SCHEMA_VERSION = "1.0"
@@ -311,9 +311,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
     Raises `UsageError` where there is no room for it; the one before is kept.
     """
-    temporary = folder / (MANIFEST_NAME + ".partial")
     try:
-        temporary.write_bytes(msgspec.json.format(encode_json(manifest), indent=2))
-        temporary.replace(folder / MANIFEST_NAME)
+        with replacing(folder / MANIFEST_NAME) as partial:
+            partial.write_bytes(msgspec.json.format(encode_json(manifest), indent=2))
     except OSError as error:
         raise UsageError(f"{folder} cannot be written ({error.strerror}): choose another folder with -o") from error

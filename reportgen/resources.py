@@ -1,11 +1,22 @@
-"""What lies where: the templates and the workloads, inside an installed package or beside it, and a user's paths."""
+"""What lies where: the templates and the workloads, inside an installed package or beside it, and a user's paths.
+
+Files that others may be reading are replaced in one go.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reportgen.errors import ReportgenError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Where reports go unless somebody says otherwise.
+DEFAULT_OUTPUT = Path("reports")
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -51,3 +62,14 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a file beside `path` to write, and put it in its place at the end: whole, or not at all where that fails."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

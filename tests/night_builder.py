@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from reportgen.analysis.model import CaseAnalysis, Cut, Kernel, Memory, SourceRow, Timing
-from reportgen.analysis.timing import summarize_times
+from reportgen.analysis.steps.timing import summarize_times
 from reportgen.recording import Device, Environment
 from reportgen.report.model import Report
 from tests.case_builder import host_bound_case, operator

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import Budget, BudgetPart, CaseAnalysis, Gaps, Launching
 from reportgen.trace.columns import Trace
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 
 COPIES = Path(__file__).parent / "data" / "planted"
 

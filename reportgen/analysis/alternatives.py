@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.analysis.model import Alternative
-from reportgen.analysis.timing import summarize_times
+from reportgen.analysis.steps.timing import summarize_times
 
 if TYPE_CHECKING:
     from reportgen.recording import RecordedAlternative, RecordedCase

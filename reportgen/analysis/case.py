@@ -8,47 +8,47 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from reportgen.analysis.alternatives import summarize_alternatives
-from reportgen.analysis.attention_chains import find_attention_chains
-from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.autograd_work import measure_autograd
-from reportgen.analysis.budget import compute_budget
-from reportgen.analysis.case_places import CasePlaces
-from reportgen.analysis.clocks import measure_clocks, pace_notices
-from reportgen.analysis.compilations import list_compilations
-from reportgen.analysis.copies import list_copies
-from reportgen.analysis.copy_chains import find_copy_chains, list_user_copies
-from reportgen.analysis.coverage import measure_coverage
-from reportgen.analysis.device_limits import DeviceLimits, limits_of
-from reportgen.analysis.device_time import measure_device_time
-from reportgen.analysis.first_visits import find_slow_visits, summarize_first_visits
-from reportgen.analysis.gaps import list_gaps_with_causes
-from reportgen.analysis.joining import joining_notices, measure_joining
-from reportgen.analysis.kernels import rank_kernels
-from reportgen.analysis.launching import measure_launching
+from reportgen.analysis.attribution.attribution import Attribution
+from reportgen.analysis.attribution.case_places import CasePlaces
+from reportgen.analysis.attribution.joining import joining_notices, measure_joining
+from reportgen.analysis.budget.compute import compute_budget
 from reportgen.analysis.memory import measure_memory
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.analysis.notices import collect_notices
-from reportgen.analysis.operators import rank_operators
-from reportgen.analysis.optimizer_updates import list_optimizer_updates
-from reportgen.analysis.regions import measure_regions
+from reportgen.analysis.one_step.step_differences import describe_steps
+from reportgen.analysis.one_step.step_export import StepExport, export_step
+from reportgen.analysis.one_step.timeline import draw_timeline, pick_step
+from reportgen.analysis.patterns.attention_chains import find_attention_chains
+from reportgen.analysis.patterns.autograd_work import measure_autograd
+from reportgen.analysis.patterns.compilations import list_compilations
+from reportgen.analysis.patterns.copies import list_copies
+from reportgen.analysis.patterns.copy_chains import find_copy_chains, list_user_copies
+from reportgen.analysis.patterns.optimizer_updates import list_optimizer_updates
 from reportgen.analysis.replay.case_replay import CaseReplay, build_case_replay
-from reportgen.analysis.shapes import ShapeWork, measure_work, roof_notices
-from reportgen.analysis.sources import rank_sources
-from reportgen.analysis.step_differences import describe_steps
-from reportgen.analysis.step_export import StepExport, export_step
-from reportgen.analysis.steps import measure_steps
-from reportgen.analysis.streams import measure_streams
-from reportgen.analysis.syncs import list_syncs
-from reportgen.analysis.timeline import draw_timeline, pick_step
-from reportgen.analysis.timing import summarize_timing
-from reportgen.analysis.utilisation import measure_utilisation
-from reportgen.analysis.window import count, main_device
+from reportgen.analysis.roofline.device_limits import DeviceLimits, limits_of
+from reportgen.analysis.roofline.shapes import ShapeWork, measure_work, roof_notices
+from reportgen.analysis.roofline.utilisation import measure_utilisation
+from reportgen.analysis.steps.clocks import measure_clocks, pace_notices
+from reportgen.analysis.steps.steps import measure_steps
+from reportgen.analysis.steps.timing import summarize_timing
+from reportgen.analysis.steps.window import count, main_device
+from reportgen.analysis.totals.coverage import measure_coverage
+from reportgen.analysis.totals.device_time import measure_device_time
+from reportgen.analysis.totals.kernels import rank_kernels
+from reportgen.analysis.totals.operators import rank_operators
+from reportgen.analysis.totals.regions import measure_regions
+from reportgen.analysis.totals.sources import rank_sources
+from reportgen.analysis.totals.streams import measure_streams
+from reportgen.analysis.waiting.first_visits import find_slow_visits, summarize_first_visits
+from reportgen.analysis.waiting.gaps import list_gaps_with_causes
+from reportgen.analysis.waiting.launching import measure_launching
+from reportgen.analysis.waiting.syncs import list_syncs
 
 if TYPE_CHECKING:
-    from reportgen.analysis.budget_result import BudgetResult
     from reportgen.analysis.model import FirstVisit, Timing
-    from reportgen.analysis.steps import StepWindow
-    from reportgen.analysis.window import Counted
+    from reportgen.analysis.steps.steps import StepWindow
+    from reportgen.analysis.steps.window import Counted
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.recording import Device, Json, RecordedCase, Scalar, StepMode
     from reportgen.trace.columns import Trace
     from reportgen.trace.memory_columns import MemoryHistory
@@ -85,13 +85,11 @@ class AnalyzedCase(NamedTuple):
     replay: CaseReplay | None = None
 
 
-def analyze_case(inputs: CaseInputs) -> CaseAnalysis:
-    """Compute all numbers of a case; a section whose input is missing stays None and a notice says why."""
-    return analyze_with_step(inputs).analysis
-
-
 def analyze_with_step(inputs: CaseInputs) -> AnalyzedCase:
-    """Compute all numbers of a case, gather its median step and make it replayable, for one who needs all three."""
+    """Compute all numbers of a case, gather its median step and make it replayable.
+
+    A section whose input is missing stays None and a notice says why.
+    """
     timeline, detail = inputs.timeline or inputs.detail, inputs.detail or inputs.timeline
     analysis = _without_traces(inputs)
     if timeline is None or detail is None:

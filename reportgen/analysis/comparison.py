@@ -15,7 +15,8 @@ from reportgen.recording import Json
 # The most rows of each kind that a comparison keeps, largest first.
 MOST_KERNEL_ROWS = 12
 MOST_TURNS = 12
-_OTHER = "other"
+# The family of operators whose work has no model.
+UNMODELLED = "other"
 _PRODUCTS = "matrix product"
 # Share of a family's device time that must agree on a bound for it to be the family's.
 _MAJORITY = 0.5
@@ -143,7 +144,7 @@ def _column(case: CaseAnalysis, parameter: str | None) -> CaseColumn:
 
 
 def _families(cases: Sequence[CaseAnalysis]) -> tuple[FamilyRow, ...]:
-    names = dict.fromkeys(row.family or _OTHER for case in cases for row in case.operators.items if _us(row))
+    names = dict.fromkeys(row.family or UNMODELLED for case in cases for row in case.operators.items if _us(row))
     rows = [FamilyRow(family=name, cells=tuple(_cell(case, name) for case in cases)) for name in names]
     return tuple(sorted(rows, key=lambda row: -sum(cell.share_of_device for cell in row.cells if cell)))
 
@@ -153,7 +154,7 @@ def _us(row: Operator) -> float:
 
 
 def _cell(case: CaseAnalysis, family: str) -> FamilyCell | None:
-    rows = [row for row in case.operators.items if (row.family or _OTHER) == family and _us(row)]
+    rows = [row for row in case.operators.items if (row.family or UNMODELLED) == family and _us(row)]
     device_us = sum(map(_us, rows))
     if not device_us:
         return None
@@ -186,7 +187,7 @@ def _roof_us(row: Operator) -> float | None:
 
 def _total(rows: Sequence[Operator], read: Callable[[Operator], float | None]) -> float | None:
     """Add a figure per call over the calls of a step; None where one of `rows` lacks it."""
-    values = [(read(row), row.calls_per_step) for row in rows]
+    values = [(read(row), row.working_calls_per_step) for row in rows]
     known = [value * calls for value, calls in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
@@ -243,7 +244,7 @@ def _turn(weight: tuple[int, int], products: Sequence[Operator]) -> Turn | None:
     rows = [found[0] for product in products if (found := _factors(product)) is not None]
     if len(rows) != len(products) or len(set(rows)) < 2:
         return None
-    times = [_us(product) / product.calls_per_step for product in products]
+    times = [product.device_us_per_call or 0.0 for product in products]
     return Turn(
         weight_shape=weight,
         rows=tuple(rows),

@@ -6,8 +6,8 @@ import dataclasses
 from typing import TYPE_CHECKING, TypeVar
 
 from reportgen.analysis.case import CaseInputs
-from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.model import Notice
+from reportgen.analysis.roofline.datasheets import with_ceilings
 from reportgen.errors import InputUnreadable
 from reportgen.recording import Device, Environment, Runtime
 from reportgen.trace.reader import read_trace

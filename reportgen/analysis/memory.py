@@ -15,14 +15,14 @@ from reportgen.analysis.allocations.snapshot_history import history_of_snapshot
 from reportgen.analysis.allocations.spikes import choose_spikes, find_transients, spike_threshold
 from reportgen.analysis.allocations.trace_history import HOST_TYPE, history_of_trace, select_events
 from reportgen.analysis.model import FirstStepMemory, Headroom, Memory
-from reportgen.analysis.window import count
+from reportgen.analysis.steps.window import count
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.evidence import Evidence
     from reportgen.analysis.allocations.history import History
-    from reportgen.analysis.attribution import Attribution
-    from reportgen.analysis.budget_result import BudgetResult
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.analysis.model import Fragmentation
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.recording import MemoryMarks, RecordedCase
     from reportgen.trace.memory_columns import MemoryHistory
 

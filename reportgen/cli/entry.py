@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough; a traceback at the interpreter's exit would be noise.
         sys.stdout = None
         return 0
-    except Exception as error:  # noqa: BLE001 - a boundary named in the design: a defect is one line and a log
+    except Exception as error:  # noqa: BLE001 - a boundary (docs/design.md): a defect is one line and a log
         if debug:
             traceback.print_exc()
         complain(f"a defect in reportgen: {type(error).__name__}: {error}; {_write_log(words)}", error)

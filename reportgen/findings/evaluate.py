@@ -68,7 +68,7 @@ def run_rule(rule: Rule, context: Context) -> Verdict | Exception:
     """Judge one case by one rule; what the rule raises is returned, so that the report shows it as failed."""
     try:
         return rule.judge(context)
-    except Exception as error:  # noqa: BLE001 - a boundary named in the design: one rule's defect costs only itself
+    except Exception as error:  # noqa: BLE001 - a boundary (docs/design.md): one rule's defect costs only itself
         return error
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reportgen import formatting as fmt
 from reportgen.findings.model import Evidence, Gain
+from reportgen.findings.samples import spread_ends
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Alternative, CaseAnalysis
@@ -69,7 +70,7 @@ def _gain(best: Alternative, bound: Gain | None) -> Gain | None:
         return None
     return Gain(
         at_most_us_per_step=original.median_us - times.median_us,
-        at_least_us_per_step=max(0.0, original.median_us - times.p95_us),
+        at_least_us_per_step=max(0.0, original.median_us - times.spread_us[1]),
         share_of_step=1 - times.median_us / original.median_us,
         step_after_us=times.median_us,
         resource=bound.resource if bound else "both",
@@ -91,8 +92,8 @@ def _evidence(tried: Alternative, replayed_us: float | None) -> Evidence:
     miss = "" if replayed_us is None else f"; the replay is {_off(replayed_us, times.median_us)}"
     return Evidence(
         text=f"{name} and timed, the step takes {fmt.step_time(times.median_us)} "
-        f"({fmt.spread(times.p5_us, times.p95_us)}), unchanged {fmt.step_time(original.median_us)} in blocks in turn "
-        f"with it ({fmt.sample(times.num_samples)} each){same}{miss}{results}",
+        f"({fmt.spread(*times.spread_us)}, {spread_ends(times)}), unchanged {fmt.step_time(original.median_us)} in "
+        f"blocks in turn with it ({fmt.sample(times.num_samples)} each){same}{miss}{results}",
         value=times.median_us,
         unit="us",
     )

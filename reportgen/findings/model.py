@@ -91,6 +91,18 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     limits_next: Literal["host", "device", "waits"] | None = None
 
 
+class Latent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule found on the device below its threshold, which is above it in the step that the fixes leave.
+
+    `cost_us_per_step` is device time that could go at the most; shares are of the step as it is and of the one left.
+    """
+
+    rule: str
+    cost_us_per_step: float
+    share_of_step: float
+    share_after: float
+
+
 class FixSequence(msgspec.Struct, frozen=True, kw_only=True):
     """The fixes of one case, each the one that gives most after those before it; bounds come last.
 
@@ -107,6 +119,8 @@ class FixSequence(msgspec.Struct, frozen=True, kw_only=True):
     device_after_us: float | None = None
     roof_us: float | None = None
     left_out: tuple[str, ...] = ()
+    # What is worth a look once the fixes are made, and was not before, the most first.
+    then_worth: tuple[Latent, ...] = ()
 
 
 class RuleRecord(msgspec.Struct, frozen=True, kw_only=True):

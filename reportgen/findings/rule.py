@@ -129,9 +129,14 @@ def not_evaluated(reason: str, measured: Measured | None = None) -> Verdict:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A rule of the checklist: `judge` is its function, `thresholds` its numbers."""
+    """A rule of the checklist: `judge` is its function, `thresholds` its numbers.
+
+    With `of_device` the value that it measures is device time that could go, as a share of the step: of a shorter step
+    with the same work on the device it is a larger one.
+    """
 
     id: str
     checklist_step: Literal[1, 2, 3, 4, 5]
     judge: Callable[[Context], Verdict]
     thresholds: tuple[Threshold, ...] = ()
+    of_device: bool = False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from reportgen.analysis.replay.case_replay import LIMITING_SHARE
-from reportgen.findings.model import Fix, FixSequence
+from reportgen.findings.model import Fix, FixSequence, Latent
 from reportgen.findings.ranking import CONFIDENCE_WEIGHTS
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from reportgen.analysis.model import CaseAnalysis
     from reportgen.analysis.replay.case_replay import CaseReplay, Limit
     from reportgen.analysis.replay.changes import Change
-    from reportgen.findings.model import Finding
+    from reportgen.findings.model import Finding, RuleRecord
 
 # Fixes shown of a case, and the share of the step under which one is not worth a line.
 MOST_FIXES = 8
@@ -27,10 +29,12 @@ def order_fixes(
     replays: Mapping[str, CaseReplay],
     *,
     only: Sequence[str] = (),
+    latent: Sequence[RuleRecord] = (),
 ) -> tuple[FixSequence, ...]:
     """Return for each case with a gain its fixes by what they give after one another times confidence, bounds last.
 
-    With `only`, names of rules, it is the fixes of those in that order.
+    With `only`, names of rules, it is the fixes of those in that order. `latent` are the records of the rules whose
+    value is device time that could go: those that passed are held against the step that is left.
     """
     found = []
     for case in cases:
@@ -39,8 +43,36 @@ def order_fixes(
         if only:
             mine = sorted((one for one in mine if one.rule in only), key=lambda one: only.index(one.rule))
         if step_us and mine:
-            found.append(_Sequencer(case, step_us, replays.get(case.name)).order(mine, keep=bool(only)))
+            sequence = _Sequencer(case, step_us, replays.get(case.name)).order(mine, keep=bool(only))
+            passed = [one for one in latent if one.case == case.name and one.outcome == "passed"]
+            found.append(msgspec.structs.replace(sequence, then_worth=_then_worth(sequence, passed)))
     return tuple(found)
+
+
+def _then_worth(sequence: FixSequence, passed: Sequence[RuleRecord]) -> tuple[Latent, ...]:
+    """Return what passed as too small a share of the step and is more than its threshold of the one that is left.
+
+    Only where the device limits that step: else its time counts for nothing. The fixes are taken to leave the device's
+    work as it is. Where the last one is a bound the step is that at best, and so is the share of it.
+    """
+    last = sequence.fixes[-1] if sequence.fixes else None
+    if last is None or last.limits_next != "device" or last.step_after_us <= 0:
+        return ()
+    after_us, found = last.step_after_us, []
+    for record in passed:
+        if record.value is None or record.threshold is None:
+            continue
+        cost_us = record.value * sequence.step_us
+        if record.threshold <= cost_us / after_us < 1.0:
+            found.append(
+                Latent(
+                    rule=record.id,
+                    cost_us_per_step=cost_us,
+                    share_of_step=record.value,
+                    share_after=cost_us / after_us,
+                )
+            )
+    return tuple(sorted(found, key=lambda one: -one.cost_us_per_step))
 
 
 def _promises(finding: Finding) -> bool:

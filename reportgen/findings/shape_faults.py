@@ -43,8 +43,8 @@ def device_us(row: Operator) -> float:
 
 
 def call_us(row: Operator) -> float:
-    """Return the device time of one call."""
-    return device_us(row) / row.calls_per_step if row.calls_per_step else 0.0
+    """Return the device time of one call that launched work."""
+    return row.device_us_per_call or 0.0
 
 
 def described(row: Operator) -> str:

@@ -23,6 +23,7 @@ from reportgen.nightly.keeping import iso, prune
 from reportgen.nightly.summary import NightSummary, WorkloadSummary, gate_fails, joint_verdict, verdict_of
 from reportgen.nightly.telling import began, tell, waiting, write_what_changed
 from reportgen.pipeline import StageStarted, Wishes, Written, run_workload
+from reportgen.resources import DEFAULT_OUTPUT, replacing
 from reportgen.runner.run import RunOptions
 
 INDEX_NAME, TREND_NAME = "index.html", "trend.html"
@@ -65,7 +66,7 @@ def run_night(options: NightOptions, world: World | None = None) -> tuple[NightS
     `InputUnreadable` and `UsageError` where the store cannot be used.
     """
     world = world or World()
-    parent = options.wishes.output or Path("reports")
+    parent = options.wishes.output or DEFAULT_OUTPUT
     parent.mkdir(parents=True, exist_ok=True)
 
     def say(text: str) -> None:
@@ -200,9 +201,8 @@ class _Night:
             (INDEX_NAME, render_index(self._history, self._parent)),
             (TREND_NAME, render_trend(self._history, since)),
         ):
-            temporary = self._parent / f".{name}.{os.getpid()}.partial"
-            temporary.write_text(content, encoding="utf-8", errors="replace")
-            temporary.replace(self._parent / name)
+            with replacing(self._parent / name) as partial:
+                partial.write_text(content, encoding="utf-8", errors="replace")
 
     def _summary(self, found: Sequence[WorkloadSummary], ended: datetime) -> NightSummary:
         return NightSummary(

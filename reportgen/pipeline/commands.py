@@ -17,12 +17,12 @@ from reportgen.pipeline.documents import write_report
 from reportgen.pipeline.folders import RECORDING_FOLDER, make_folder, name_of, new_folder, open_recording, path_from
 from reportgen.pipeline.wishes import Wishes, Written, check_thresholds, stages
 from reportgen.recording import MANIFEST_NAME, Recording
-from reportgen.resources import is_folder
+from reportgen.resources import DEFAULT_OUTPUT, is_folder
 
 if TYPE_CHECKING:
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.report.model import Report
-    from reportgen.runner.exec_script import ScriptRequest
+    from reportgen.runner.exec_script import ScriptRequest, ScriptRun
     from reportgen.runner.run import RunOptions
 
 
@@ -36,7 +36,7 @@ def run_workload(workload: Path, options: RunOptions, wishes: Wishes) -> Written
     from reportgen.runner.run import record
 
     check_thresholds(wishes)
-    parent = wishes.output or Path("reports")
+    parent = wishes.output or DEFAULT_OUTPUT
     places: list[Path] = []
 
     def place(workload_name: str, device_name: str) -> Path:
@@ -81,8 +81,8 @@ def _saying_what_is_kept(places: Sequence[Path]) -> Iterator[None]:
 def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     """Run a script unchanged, capture a window of its loop, and write the report beside the recording.
 
-    A script that fails is one of the failures. Of several ranks of one job the first alone writes documents, of itself;
-    the others only record. Raises `UsageError` where no step of it was seen.
+    A script that fails, or of which no step was recorded, is one of the failures. Of several ranks of one job the first
+    alone writes documents, of itself; the others only record. Raises `UsageError` where no step of it was seen.
     """
     from reportgen.runner.exec_script import run_script
 
@@ -97,8 +97,17 @@ def exec_script(request: ScriptRequest, wishes: Wishes) -> Written:
     if rank:
         remark = f"rank {rank} is recorded; rank 0 has the report; for this one's: reportgen render {run.recording}"
         written = dataclasses.replace(written, remarks=(*written.remarks, remark), is_summarized=False)
-    failed = (f"{Path(request.script).name} ended with exit code {run.exit_code}",) if run.exit_code else ()
-    return dataclasses.replace(written, failures=(*written.failures, *failed))
+    return dataclasses.replace(written, failures=(*written.failures, *_script_failures(request, run, recording)))
+
+
+def _script_failures(request: ScriptRequest, run: ScriptRun, recording: Recording) -> tuple[str, ...]:
+    name = Path(request.script).name
+    if run.exit_code:
+        return (f"{name} ended with exit code {run.exit_code}",)
+    (case,) = recording.manifest.cases
+    if not any(record.outcome == "done" for record in case.passes):
+        return (f"{name}: {case.reason or 'no step was recorded'}",)
+    return ()
 
 
 def _require_torch(doing: str) -> None:
@@ -122,7 +131,7 @@ def analyze_path(path: Path, snapshot: Path | None, wishes: Wishes) -> Written:
     Raises `InputUnreadable` where `path` yields nothing.
     """
     check_thresholds(wishes)
-    parent = wishes.output or Path("reports")
+    parent = wishes.output or DEFAULT_OUTPUT
     if is_folder(path):
         if snapshot is not None:
             raise UsageError("--memory goes with a trace file: a recording has its memory history inside")

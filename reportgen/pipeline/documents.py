@@ -12,7 +12,7 @@ from reportgen.pipeline.folders import new_folder
 from reportgen.pipeline.wishes import StageStarted, Wishes, Written
 
 if TYPE_CHECKING:
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.history.model import ReportDifference
     from reportgen.report.model import Report
 

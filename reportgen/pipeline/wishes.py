@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reportgen.resources import DEFAULT_OUTPUT
+
 if TYPE_CHECKING:
     from reportgen.report.model import Report
     from reportgen.runner.progress import Event
@@ -38,7 +40,7 @@ class Wishes:
     `pdf_required` is True where the PDF was asked for by name, so that its absence is a failure.
     """
 
-    output: Path | None = Path("reports")
+    output: Path | None = DEFAULT_OUTPUT
     formats: tuple[str, ...] = FORMATS
     pdf_required: bool = False
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)

@@ -17,7 +17,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.recording import Environment
     from reportgen.report.model import Report
 

@@ -9,9 +9,10 @@ import msgspec
 from reportgen import __version__
 from reportgen.analysis.case import analyze_with_step
 from reportgen.analysis.comparison import compare_cases
-from reportgen.analysis.datasheets import with_ceilings
 from reportgen.analysis.inputs import load_recorded, load_traced, traced_devices, traced_environment
+from reportgen.analysis.roofline.datasheets import with_ceilings
 from reportgen.findings.evaluate import evaluate
+from reportgen.findings.rules import RULES
 from reportgen.findings.sequence import order_fixes
 from reportgen.recording import Generator
 from reportgen.report.model import Report, ReportInput
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.analysis.case import AnalyzedCase
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.recording import RecordedCase, Recording
 
 GENERATOR = Generator(name="reportgen", version=__version__)
@@ -112,5 +113,7 @@ def _judged(
         replays=replays,
         devices=report.devices,
     )
-    fixes = order_fixes(report.cases, findings, replays, only=only_rules)
+    of_device = {rule.id for rule in RULES if rule.of_device}
+    latent = [record for record in rules if record.id in of_device]
+    fixes = order_fixes(report.cases, findings, replays, only=only_rules, latent=latent)
     return msgspec.structs.replace(report, findings=findings, fixes=fixes, rules=rules)

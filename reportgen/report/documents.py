@@ -6,16 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from reportgen.report import perfetto
+from reportgen.report.collection import no_collection
 from reportgen.report.json import encode_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.report.model import Report
 
 
+@no_collection()
 def write_documents(
     report: Report, folder: Path, formats: Sequence[str], *, step_exports: Sequence[StepExport] = ()
 ) -> list[Path]:

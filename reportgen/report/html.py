@@ -17,7 +17,7 @@ from reportgen.resources import resource_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.report.model import Report
 
 _SCRIPTS = ("window.js", "lanes.js", "timeline.js", "curve.js", "search.js", "report.js")

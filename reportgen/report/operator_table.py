@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 FILE_NAME = "operators.csv"
 _COLUMNS = (
     "case", "name", "input_shapes", "input_types", "input_strides", "module", "direction", "calls_per_step",
-    "device_us_per_step", "share_of_device", "host_us_per_step", "share_of_host", "flops", "bytes", "intensity",
+    "device_calls_per_step", "device_us_per_step", "share_of_device", "host_us_per_step", "share_of_host", "flops",
+    "bytes", "intensity",
     "flops_per_s", "bytes_per_s", "bound", "ceiling", "roof_us", "roof_share", "kernels", "source",
 )  # fmt: skip
 # A spreadsheet takes a text that begins so for a formula, and names come from outside.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.analysis.step_export import Slice, StepExport, Track
+    from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
     from reportgen.findings.model import Finding
 
 FILE_NAME = "step.perfetto.json.gz"
@@ -36,6 +36,7 @@ def write_step(path: Path, export: StepExport, findings: Sequence[Finding] = ())
             "case": export.case,
             "trace": export.trace,
             "step": export.step,
+            "step_in_report": export.told,
             "step_start_us_in_trace": export.origin_us,
             "slices_dropped": export.num_dropped,
         },

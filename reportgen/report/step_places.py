@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Where
-    from reportgen.analysis.step_export import StepExport
+    from reportgen.analysis.one_step.step_export import StepExport
     from reportgen.findings.model import Finding
 
 

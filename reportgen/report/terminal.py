@@ -133,7 +133,7 @@ def _figures(report: Report, width: int) -> list[str]:
 def _figure_row(report: Report, case: CaseAnalysis) -> list[str]:
     step, throughput, busy, best, _ = case_figures(report, case)
     times = chosen_times(case)
-    spread = fmt.spread(times.p5_us, times.p95_us) if times else fmt.NOT_RECORDED
+    spread = fmt.spread(*times.spread_us) if times else fmt.NOT_RECORDED
     finding = cases.best_gain(report, case)
     by = f" {finding.id}" if finding else ""
     name = fmt.shorten(cases.label(case), _NAME)

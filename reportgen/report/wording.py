@@ -86,6 +86,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("pipelined step", "the time from one completion to the next, steps issued back to back"),
     ("drained step", "the time from the host's start on an idle device to completion"),
     ("settling step", "the first recorded step: it fills the queue and is in no median"),
+    ("spread of a step", "5th to 95th percentile of its times; of fewer than 20, from the shortest to the longest"),
     (
         "launch latency",
         "from the end of a launch call to the start of its activity on an idle device; the "

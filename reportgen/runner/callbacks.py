@@ -12,6 +12,10 @@ from typing import Any
 
 from reportgen.errors import UsageError
 from reportgen.runner.capture import CaptureSession, capture
+from reportgen.runner.capture.shortfall import Entry
+
+_TRAINER = Entry(no_step="the training ended before the first update of the weights")
+_LIGHTNING = Entry(no_step="the training ended before the first batch did")
 
 
 def trainer_callback(name: str, **options: Any) -> Any:
@@ -27,6 +31,7 @@ def trainer_callback(name: str, **options: Any) -> Any:
         def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
             asked = {"model": given.get("model"), "loader": given.get("train_dataloader"), **options}
             self.session = capture(name, **asked).__enter__()
+            self.session.entry = _TRAINER
 
         def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
             if self.session is not None:
@@ -54,6 +59,7 @@ def lightning_callback(name: str, **options: Any) -> Any:
             loader = trainer.train_dataloader if isinstance(trainer.train_dataloader, DataLoader) else None
             asked = {"model": pl_module, "loader": loader, **options}
             self.session = capture(name, **asked).__enter__()
+            self.session.entry = _LIGHTNING
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, *given: Any, **named: Any) -> None:
             if self.session is not None:

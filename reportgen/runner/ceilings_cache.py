@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from reportgen.recording import Ceilings
+from reportgen.resources import replacing
 
 
 class CeilingsKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,11 +50,8 @@ def read_cached(key: CeilingsKey, folder: Path | None = None) -> Ceilings | None
 def write_cached(key: CeilingsKey, ceilings: Ceilings, folder: Path | None = None) -> None:
     """Keep `ceilings` for next time; a cache that cannot be written costs only the next measurement."""
     folder = folder or cache_folder()
-    path = _path(key, folder)
-    temporary = path.with_suffix(f".{os.getpid()}.partial")
-    try:
+    content = msgspec.json.format(msgspec.json.encode(_Entry(key=key, ceilings=ceilings)), indent=2)
+    with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(_Entry(key=key, ceilings=ceilings)), indent=2))
-        temporary.replace(path)
-    except OSError:
-        return
+        with replacing(_path(key, folder)) as partial:
+            partial.write_bytes(content)

@@ -6,6 +6,7 @@ python -m reportgen.runner.conformance my_workload.py --set preset=tiny --set ba
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,24 +24,42 @@ def check_workload(path: Path, settings: Sequence[str] = (), device: str = "cpu"
     """Build every case and variant of the workload in `path`, run a few steps, and return what is wrong, a line each.
 
     `settings` are those of ``--set``; one that no case declares is left out, so that one list fits many workloads.
-    What `build` or a step raises is raised unchanged.
+    What the module, `build` or a step raises is one of the things that are wrong.
     """
-    problems = list(_outline_problems(path))
-    workload = load_workload(path)
-    declared = {key for case in workload.cases for key in case.parameters}
-    fitting = [text for text in settings if text.partition("=")[0].rpartition(".")[2] in declared]
-    for case in select_cases(workload.cases, settings=fitting):
-        problems += check_case(workload, case, torch.device(device))
+    problems: list[str] = []
+    with _telling(problems, path):
+        problems += _outline_problems(path)
+        workload = load_workload(path)
+        declared = {key for case in workload.cases for key in case.parameters}
+        fitting = [text for text in settings if text.partition("=")[0].rpartition(".")[2] in declared]
+        for case in select_cases(workload.cases, settings=fitting):
+            problems += check_case(workload, case, torch.device(device), path)
     return tuple(problems)
 
 
-def check_case(workload: Workload, case: Case, device: torch.device) -> tuple[str, ...]:
-    """Build `case` and its variants, run a few steps of each, and return what is wrong."""
-    problems = _step_problems(workload.build, case, device)
+def check_case(workload: Workload, case: Case, device: torch.device, path: Path) -> tuple[str, ...]:
+    """Build `case` and its variants, run a few steps of each, and return what is wrong; `path` is the module's."""
+    problems: list[str] = []
+    with _telling(problems, path):
+        problems += _step_problems(workload.build, case, device)
     if not problems:
         for name, build in workload.variants.items():
-            problems += [f"variant {name}: {text}" for text in _step_problems(build, case, device)]
+            found: list[str] = []
+            with _telling(found, path):
+                found += _step_problems(build, case, device)
+            problems += [f"variant {name}: {text}" for text in found]
     return tuple(f"case {case.name}: {text}" for text in problems)
+
+
+@contextlib.contextmanager
+def _telling(problems: list[str], path: Path) -> Iterator[None]:
+    """Put what the block raises down as one of the `problems` of the module in `path`."""
+    try:
+        yield
+    except ReportgenError as error:
+        problems.append(str(error))
+    except Exception as error:  # noqa: BLE001 (a boundary, docs/design.md: what an author is to be told)
+        problems.append(explain(error, path))
 
 
 def _outline_problems(path: Path) -> Iterator[str]:
@@ -107,12 +126,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="[CASE.]KEY=VALUE")
     parser.add_argument("--device", default="cpu")
     parsed = parser.parse_args(words)
-    try:
-        problems = check_workload(parsed.workload.resolve(), parsed.settings, parsed.device)
-    except ReportgenError as error:
-        problems = (str(error),)
-    except Exception as error:  # noqa: BLE001 - what a module being written raises is one of the things to tell
-        problems = (explain(error, parsed.workload.resolve()),)
+    problems = check_workload(parsed.workload.resolve(), parsed.settings, parsed.device)
     print("\n".join(problems) or f"{parsed.workload.name}: nothing wrong")  # noqa: T201 - a command prints
     return 1 if problems else 0
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from reportgen.errors import UsageError
+from reportgen.resources import DEFAULT_OUTPUT
 
 
 class ScriptRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +24,7 @@ class ScriptRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     script: str
     arguments: tuple[str, ...] = ()
-    output: str = "reports"
+    output: str = str(DEFAULT_OUTPUT)
     device: str = "auto"
     # A function of the script, or `module.function`, each call of which is a step; None: found by what repeats.
     step_of: str | None = None

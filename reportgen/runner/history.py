@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import torch
 
+from reportgen.resources import replacing
 from reportgen.runner.failures import NotApplicableError
 from reportgen.runner.held import workspace_blocks
 from reportgen.runner.owned import OwnedStorage, OwnedStorages
@@ -44,10 +45,8 @@ def record_history(stepper: Stepper, device: torch.device, path: Path) -> None:
         for address, size in workspace_blocks(device, snapshot)
         if address not in known
     ]
-    partial = path.with_suffix(".partial")
-    with open_packed(partial) as target:
+    with replacing(path) as partial, open_packed(partial) as target:
         target.write(msgspec.json.encode({**snapshot, "steps": steps, "tensors": tensors}))
-    partial.replace(path)
 
 
 def _timed_step(stepper: Stepper) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import torch
 from isal import igzip
 from torch.profiler import ProfilerActivity, profile, record_function
 
+from reportgen.resources import replacing
 from reportgen.runner.schedule import Window
 from reportgen.runner.stepping import Stepper
 
@@ -82,12 +83,10 @@ def open_packed(path: Path) -> IO[bytes]:
 
 def export_trace(profiler: profile, path: Path) -> None:
     """Write the trace of a profiler that was stopped to `path`, compressed, whole or not at all."""
-    plain, packed = path.with_suffix(""), path.with_suffix(".partial")  # timeline.json beside timeline.json.gz
+    plain = path.with_suffix("")  # timeline.json beside timeline.json.gz
     try:
         profiler.export_chrome_trace(str(plain))
-        with plain.open("rb") as source, open_packed(packed) as target:
+        with replacing(path) as partial, plain.open("rb") as source, open_packed(partial) as target:
             shutil.copyfileobj(source, target, 1 << 20)
-        packed.replace(path)
     finally:
         plain.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)

@@ -88,7 +88,7 @@ class Session:
             findings = work()
         except NotApplicableError as error:
             record = PassRecord(name=name, outcome="skipped", reason=str(error))
-        except Exception as error:  # noqa: BLE001 (a boundary: what a pass raises is its outcome)
+        except Exception as error:  # noqa: BLE001 (a boundary, docs/design.md: what a pass raises is its outcome)
             traceback.print_exc()
             record = PassRecord(name=name, outcome="failed", reason=explain(error, self._workload))
             if essential or is_device_lost(error):

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader
 
 from reportgen.errors import UsageError, did_you_mean
 from reportgen.runner.capture import CaptureSession, capture
+from reportgen.runner.capture.shortfall import Entry
 from reportgen.workload import Phase
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 FORWARDS_WITHOUT_UPDATE = 32
 # What passed before the session was opened counts as warming up.
 SKIPPED_UPDATES, SKIPPED_FORWARDS = 10, 0
+NAME_THE_STEP = "name the function that is one with --step-of FUNCTION"
 _DECORATOR = "__reportgen_step__"
 
 
@@ -116,6 +118,8 @@ class ScriptSteps:
             loader=self._loader,
             report=False,
         )
+        before = self._num_forwards if self._counts_forwards() else 1
+        self._session.entry = Entry(no_step=NAME_THE_STEP, num_before=before)
         self._session.__enter__()
         Path(request.tell).write_text(str(self._session.recording.resolve()))
 

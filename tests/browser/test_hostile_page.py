@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.analysis.model import Cut, Gap, Gaps, Kernel, Memory, MemoryCurve, Source, SourceRow, Where
-from reportgen.analysis.step_export import Slice, StepExport, Track
+from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
 from reportgen.findings.model import Evidence
 from reportgen.report.html import render_html
 from reportgen.report.view.drawings import Drawings

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.analysis.case import analyze_case
 from reportgen.analysis.comparison import compare_cases
 from reportgen.analysis.inputs import load_recorded
 from reportgen.analysis.model import CaseAnalysis, Operator
 from reportgen.recording import Recording
+from tests.analyzing import analyze_case
 
 pytestmark = pytest.mark.gpu
 WORKLOADS = Path(__file__).parent / "workloads"

@@ -14,6 +14,20 @@ from reportgen.report.model import Report
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
+# A workload whose run takes seconds.
+STUB = """
+import torch
+from reportgen import Case, Step, Workload
+
+def build(case, device):
+    model = torch.nn.Linear(case.width, case.width)
+    example = torch.randn(8, case.width)
+    return Step(lambda: model(example), model=model)
+
+WORKLOAD = Workload(
+    name="stub", description="one layer", cases=(Case("forward", phase="forward", width=64),), build=build
+)
+"""
 # In place of WeasyPrint, what importing it does on a machine without Pango.
 _WITHOUT_PANGO = """raise OSError("cannot load library 'libpango-1.0-0': cannot open shared object file")"""
 # Importing a module whose entry is None fails as if it were not installed.

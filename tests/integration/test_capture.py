@@ -108,6 +108,43 @@ def test_exec_of_a_script_without_steps_says_what_to_do(tmp_path):
     )
 
 
+def test_exec_of_a_script_that_is_too_short_has_failed_and_says_what_to_do(tmp_path):
+    script = tmp_path / "short.py"
+    script.write_text(
+        "import torch\nmodel = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters())\n"
+        "for _ in range(5):\n    optimizer.step()\n"
+    )
+
+    done = reportgen("exec", "--format", "json", script, cwd=tmp_path)
+
+    assert done.returncode == 3
+    advice = (
+        "no step was recorded, since the loop ended after 5 steps: let it run longer; a window takes 36 steps of a "
+        "second each, or 126 short ones"
+    )
+    assert f"reportgen: short.py: {advice}" in done.stderr.splitlines()
+    assert f"Notices: {advice[0].upper()}{advice[1:]}." in " ".join(done.stdout.split())
+    assert done.stdout.splitlines()[-1].endswith("report.json")
+
+
+def test_a_program_that_marked_no_step_ends_with_its_own_code_and_its_report_says_how_to_mark_them(tmp_path):
+    script = tmp_path / "unmarked.py"
+    script.write_text(
+        "import sys\nimport reportgen\n"
+        "with reportgen.capture('mine', output='out', device='cpu'):\n    pass\nsys.exit(5)\n"
+    )
+
+    done = _python(tmp_path, str(script))
+
+    advice = "no step was seen: call session.step() at the end of each pass of the loop"
+    assert done.returncode == 5
+    assert done.stderr.splitlines()[-1].endswith(advice)
+    (page,) = tmp_path.rglob("report.html")
+    words = page.read_text(encoding="utf-8")
+    assert f"No budget: no whole step was recorded. {advice[0].upper()}{advice[1:]}." in words
+    assert "prof.step" not in words
+
+
 def test_exec_with_a_step_of_no_function_says_which_was_meant_in_one_line(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("def train_step():\n    pass\n\nfor _ in range(3):\n    train_step()\n")

@@ -19,24 +19,11 @@ from reportgen.history.store import open_store, schema
 from reportgen.pipeline import open_recording
 from reportgen.report.assemble import assemble_recording
 from reportgen.report.model import ReportInput
-from tests.integration.command import ROOT, environment, read_report, reportgen, write_workload
+from tests.integration.command import ROOT, STUB, environment, read_report, reportgen, write_workload
 from tests.stores import postgres
 from tests.unit.nightly.nights import Nights
 
 EXAMPLE = ROOT / "reports" / "example-gpt2-h200"
-STUB = """
-import torch
-from reportgen import Case, Step, Workload
-
-def build(case, device):
-    model = torch.nn.Linear(case.width, case.width)
-    example = torch.randn(8, case.width)
-    return Step(lambda: model(example), model=model)
-
-WORKLOAD = Workload(
-    name="stub", description="one layer", cases=(Case("forward", phase="forward", width=64),), build=build
-)
-"""
 needs_example = pytest.mark.skipif(
     not (EXAMPLE / "report.json").is_file(), reason="the example is not in this checkout"
 )

@@ -10,23 +10,10 @@ import sysconfig
 import pytest
 
 from reportgen.history.store import open_store
-from tests.integration.command import ROOT
+from tests.integration.command import ROOT, STUB
 
 pytestmark = pytest.mark.torch
 SCHEDULE = ROOT / "docs" / "schedule"
-STUB = """
-import torch
-from reportgen import Case, Step, Workload
-
-def build(case, device):
-    model = torch.nn.Linear(case.width, case.width)
-    example = torch.randn(8, case.width)
-    return Step(lambda: model(example), model=model)
-
-WORKLOAD = Workload(
-    name="stub", description="one layer", cases=(Case("forward", phase="forward", width=64),), build=build
-)
-"""
 ARGUMENTS = "stub.py --device cpu --format json --try none"
 
 

@@ -46,7 +46,15 @@ def test_a_word_that_is_close_to_nothing_is_answered_with_where_to_look():
         (("analyze", "x.json", "--threshold", "no-rule.ratio=1"), "no threshold is called 'no-rule.ratio'"),
         (("run", "nothing.py"), "there is no such file"),
         (("run", "gpt2", "--timeout", "0"), "is no number of seconds above 0"),
-        (("render", "x", "--frmat", "pdf"), "unrecognized arguments: --frmat pdf"),
+        (
+            ("render", "x", "--frmat", "pdf"),
+            "unrecognized arguments: --frmat pdf. Did you mean --format? reportgen render --help says more",
+        ),
+        (("gpt2", "--quiet", "--divice=cpu"), "unrecognized arguments: --divice=cpu. Did you mean --device?"),
+        (("exec", "--step-off", "step", "script.py", "--frmat"), "Did you mean --step-of?"),
+        (("--vresion",), "the following arguments are required: WORKLOAD. Did you mean --version?"),
+        (("render", "x", "--zzz"), "unrecognized arguments: --zzz; reportgen render --help says more"),
+        (("list", "x"), "unrecognized arguments: x; reportgen list --help says more"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(words, said, capsys):

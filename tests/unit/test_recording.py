@@ -1,10 +1,14 @@
 """What is read as a recording."""
 
+import contextlib
+import os
+
 import msgspec
 import pytest
 
 from reportgen.errors import InputUnreadable, UsageError
 from reportgen.recording import Generator, Manifest, RecordedCase, Recording, WorkloadInfo, write_manifest
+from reportgen.resources import replacing
 
 
 def _open(folder, case_folder="prefill", **changes):
@@ -44,7 +48,22 @@ def test_a_manifest_that_finds_no_room_is_told_and_the_one_before_is_kept(tmp_pa
         workload=WorkloadInfo(name="w", description=""),
     )
     write_manifest(tmp_path, manifest)
-    (tmp_path / "recording.json.partial").symlink_to("/dev/full")
+    (tmp_path / f"recording.json.{os.getpid()}.partial").symlink_to("/dev/full")
     with pytest.raises(UsageError, match="No space left on device"):
         write_manifest(tmp_path, manifest)
     assert Recording.open(tmp_path).manifest == manifest
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "index.html"
+    path.write_text("before")
+
+    with contextlib.suppress(RuntimeError), replacing(path) as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("index.html", "before")]
+
+    with replacing(path) as partial:
+        partial.write_text("after")
+        assert path.read_text() == "before"
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("index.html", "after")]

@@ -24,11 +24,11 @@ def draw_curve(history: History) -> MemoryCurve | None:
     peak = history.peak_event()
     if peak is None:
         return None
-    first, last, start_ns = 0, history.num_events, int(history.time_ns[0])
+    first, last, start_ns, ordinal = 0, history.num_events, int(history.time_ns[0]), None
     if len(history.steps.start):
         step = history.steps.holding(max(peak, 0))
         first, last = int(history.steps.start[step]), int(history.steps.end[step])
-        start_ns = int(history.steps.start_ns[step])
+        start_ns, ordinal = int(history.steps.start_ns[step]), step + 1
     if last <= first:
         return None
     time_ns = np.concatenate(([min(start_ns, int(history.time_ns[first]))], history.time_ns[first:last]))
@@ -46,6 +46,8 @@ def draw_curve(history: History) -> MemoryCurve | None:
         reserved_bytes=reserved,
         axis="time" if history.is_timed else "event",
         basis=history.basis,
+        ordinal=ordinal,
+        num_steps=len(history.steps.start),
     )
 
 

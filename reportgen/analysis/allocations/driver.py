@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.budget_result import PART_CODE
-from reportgen.analysis.links import first_known, follow
+from reportgen.analysis.arithmetic.links import first_known, follow
 from reportgen.analysis.model import Allocator
+from reportgen.analysis.waiting.budget_result import PART_CODE
 
 if TYPE_CHECKING:
-    from reportgen.analysis.attribution import Attribution
-    from reportgen.analysis.budget_result import BudgetResult
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.analysis.model import Source
-    from reportgen.analysis.window import Counted
+    from reportgen.analysis.steps.window import Counted
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.trace.columns import Bool, Trace
 
 DEVICE_MALLOCS = ("cudaMalloc", "cuMemAlloc", "cuMemCreate", "cuMemMap", "hipMalloc", "hipMemCreate", "hipMemMap")

@@ -10,11 +10,11 @@ import numpy as np
 from reportgen.analysis.allocations.pairing import pair_histories
 from reportgen.analysis.allocations.phases import BlockPhases, find_phases
 from reportgen.analysis.allocations.places import AllocationPlaces
-from reportgen.analysis.links import follow
+from reportgen.analysis.arithmetic.links import follow
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.history import History
-    from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.analysis.model import Source
     from reportgen.trace.columns import Int32, Int64
     from reportgen.trace.memory_columns import MemoryHistory

@@ -80,7 +80,8 @@ class History:
     def peak_event(self) -> int | None:
         """Return the event after which most was allocated, within the steps where there are any; None without events.
 
-        -1 stands for the beginning, where nothing later reached it.
+        -1 stands for the beginning, where nothing later reached it. Of several steps that reach the same height the
+        first, which settles, is passed over, and that of median length stands for the others.
         """
         if self.num_events == 0:
             return None
@@ -89,9 +90,22 @@ class History:
             inside[start:end] = True
         if not inside.any():
             inside[:] = True
-        highest = int(np.argmax(np.where(inside, self.allocated, -1)))
+        reached = np.where(inside, self.allocated, -1)
+        highest = int(np.argmax(reached))
         first = int(np.argmax(inside))
-        return first - 1 if self.counter(np.array([first]))[0] > self.allocated[highest] else highest
+        if self.counter(np.array([first]))[0] > self.allocated[highest]:
+            return first - 1
+        return self._typical(np.flatnonzero(reached == reached[highest]))
+
+    def _typical(self, events: Int64) -> int:
+        """Return the first of `events` in the step of median length among those that hold any but the settling one."""
+        settled = np.unique(np.searchsorted(self.steps.start, events, side="right") - 1)
+        settled = settled[settled > 0]
+        if len(settled) == 0:
+            return int(events[0])
+        length = (self.steps.end_ns - self.steps.start_ns)[settled]
+        step = int(settled[np.argsort(length, kind="stable")[(len(settled) - 1) // 2]])
+        return int(events[events >= self.steps.start[step]][0])
 
     @property
     def peak_bytes(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.allocations.phases import steps_of
-from reportgen.analysis.grouping import combine, total
+from reportgen.analysis.arithmetic.grouping import combine, total
 from reportgen.analysis.model import Allocation
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.analysis.alignment import align
+from reportgen.analysis.arithmetic.alignment import align
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.history import BlockTable, History

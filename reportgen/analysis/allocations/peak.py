@@ -9,7 +9,7 @@ import numpy as np
 
 from reportgen.analysis.allocations.categories import CATEGORIES, categorize
 from reportgen.analysis.allocations.places import AllocationPlaces
-from reportgen.analysis.grouping import combine, total
+from reportgen.analysis.arithmetic.grouping import combine, total
 from reportgen.analysis.model import PeakBlock, PeakLine, PeakShare
 from reportgen.trace.memory_columns import BlockState
 
@@ -95,7 +95,8 @@ def _lines(evidence: Evidence, alive: Int64, category: Int8, unseen: int) -> tup
     codes, sources = evidence.places.codes(blocks.frame[alive], blocks.stack[alive])
     rows = []
     if len(alive):
-        group, first = combine(codes, category)
+        before = blocks.first[alive] < 0
+        group, first = combine(codes, category, before.astype(np.int8))
         sums, counts = total(group, blocks.bytes[alive], len(first)), np.bincount(group)
         for index in np.argsort(-sums, kind="stable").tolist():
             code = int(codes[first[index]])
@@ -105,10 +106,11 @@ def _lines(evidence: Evidence, alive: Int64, category: Int8, unseen: int) -> tup
                     category=CATEGORIES[int(category[first[index]])],
                     bytes=int(sums[index]),
                     num_blocks=int(counts[index]),
+                    before_recording=bool(before[first[index]]),
                 )
             )
     if unseen:
-        rows.append(PeakLine(source=None, category="unknown", bytes=unseen, num_blocks=0))
+        rows.append(PeakLine(source=None, category="unknown", bytes=unseen, num_blocks=0, before_recording=True))
     return tuple(sorted(rows, key=lambda row: -row.bytes)[:MOST_LINES])
 
 

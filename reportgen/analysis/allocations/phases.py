@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.links import follow
-from reportgen.analysis.spans import covered_until, union
+from reportgen.analysis.arithmetic.links import follow
+from reportgen.analysis.arithmetic.spans import covered_until, union
 from reportgen.trace.columns import ActivityKind, CopyDirection
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.history import History
-    from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.trace.columns import Bool, Int32, Int64, Trace
 
 # What torch.optim calls its own spans.

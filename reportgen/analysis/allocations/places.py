@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.frames import is_user_file
+from reportgen.analysis.attribution.frames import is_user_file
 from reportgen.analysis.model import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.trace.columns import Int32
     from reportgen.trace.memory_columns import Stack, StackFrame
 

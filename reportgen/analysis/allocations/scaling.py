@@ -44,10 +44,6 @@ class PeakScaling(msgspec.Struct, frozen=True, kw_only=True):
     largest_error: float  # share of the measured peak
     fits_until: int | None = None
 
-    def predict(self, value: float) -> float:
-        """Return the predicted peak, in bytes, at another size."""
-        return self.fixed_bytes + self.linear_bytes * value + self.quadratic_bytes * value**2
-
 
 def fit_peaks(cases: Sequence[CaseAnalysis]) -> tuple[PeakScaling, ...]:
     """Fit the peak of each series of cases that differ in one of batch and seq_len alone.

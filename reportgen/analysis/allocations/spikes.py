@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.allocations.phases import steps_of
-from reportgen.analysis.grouping import combine
-from reportgen.analysis.links import follow
+from reportgen.analysis.arithmetic.grouping import combine
+from reportgen.analysis.arithmetic.links import follow
 from reportgen.analysis.model import Spike, Where
 
 if TYPE_CHECKING:
     from reportgen.analysis.allocations.evidence import Evidence
     from reportgen.analysis.allocations.history import History
-    from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.trace.columns import Int64, Trace
 
 # From where a rise is a spike: a share of what the step started with, and in any case this many bytes.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.analysis.allocations.history import BEFORE, BlockTable, History, bound_steps, match_blocks
-from reportgen.analysis.links import first_known, follow
+from reportgen.analysis.arithmetic.links import first_known, follow
 from reportgen.trace.calltree import nearest_with
 
 if TYPE_CHECKING:
-    from reportgen.analysis.attribution import Attribution
+    from reportgen.analysis.attribution.attribution import Attribution
     from reportgen.trace.columns import Int32, Int64, Trace
 
 HOST_TYPE = 0  # torch's DeviceType::CPU

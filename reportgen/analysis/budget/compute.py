@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.analysis.anchoring import bound_share
 from reportgen.analysis.budget.explain import explain_device_steps, explain_host_steps
 from reportgen.analysis.budget.parts import assemble
 from reportgen.analysis.budget.scale import Scale, anchor
-from reportgen.analysis.window import count, main_device
+from reportgen.analysis.steps.window import count, main_device
+from reportgen.analysis.waiting.anchoring import bound_share
 
 if TYPE_CHECKING:
-    from reportgen.analysis.budget_result import BudgetResult
     from reportgen.analysis.model import Timing
-    from reportgen.analysis.steps import StepWindow
+    from reportgen.analysis.steps.steps import StepWindow
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.trace.columns import Trace
 
 

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.anchoring import Slots, busy_slots, wait_slots
-from reportgen.analysis.call_kinds import classify_calls
-from reportgen.analysis.first_visits import find_slow_visits
-from reportgen.analysis.host_causes import collect_host_causes
-from reportgen.analysis.host_work import explain_host, host_work
-from reportgen.analysis.profiler_share import measure_recording_costs
-from reportgen.analysis.refill import list_launches
-from reportgen.analysis.spans import union
-from reportgen.analysis.stalls import find_stalls, find_stretches
-from reportgen.analysis.waits import Pieces, disown_unrecorded_waits, explain_gaps, find_host_threads, host_time
-from reportgen.analysis.work import device_work, list_gaps
+from reportgen.analysis.arithmetic.spans import union
+from reportgen.analysis.waiting.anchoring import Slots, busy_slots, wait_slots
+from reportgen.analysis.waiting.call_kinds import classify_calls
+from reportgen.analysis.waiting.first_visits import find_slow_visits
+from reportgen.analysis.waiting.host_causes import collect_host_causes
+from reportgen.analysis.waiting.host_work import explain_host, host_work
+from reportgen.analysis.waiting.profiler_share import measure_recording_costs
+from reportgen.analysis.waiting.refill import list_launches
+from reportgen.analysis.waiting.stalls import find_stalls, find_stretches
+from reportgen.analysis.waiting.waits import Pieces, disown_unrecorded_waits, explain_gaps, find_host_threads, host_time
+from reportgen.analysis.waiting.work import device_work, list_gaps
 
 if TYPE_CHECKING:
-    from reportgen.analysis.budget_result import GapTable, Work
-    from reportgen.analysis.call_kinds import CallKinds
-    from reportgen.analysis.first_visits import SlowVisits
-    from reportgen.analysis.host_causes import HostCauses
-    from reportgen.analysis.profiler_share import RecordingCosts
-    from reportgen.analysis.refill import Launches
-    from reportgen.analysis.steps import Covered
-    from reportgen.analysis.waits import HostThreads
+    from reportgen.analysis.steps.steps import Covered
+    from reportgen.analysis.waiting.budget_result import GapTable, Work
+    from reportgen.analysis.waiting.call_kinds import CallKinds
+    from reportgen.analysis.waiting.first_visits import SlowVisits
+    from reportgen.analysis.waiting.host_causes import HostCauses
+    from reportgen.analysis.waiting.profiler_share import RecordingCosts
+    from reportgen.analysis.waiting.refill import Launches
+    from reportgen.analysis.waiting.waits import HostThreads
     from reportgen.trace.columns import Trace
 
 

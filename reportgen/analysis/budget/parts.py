@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
-from reportgen.analysis.anchoring import Share
-from reportgen.analysis.budget_result import PART_CODE, BudgetResult, Waits
 from reportgen.analysis.model import BUDGET_PARTS, WORK_PARTS, Budget, BudgetRow, CauseRow
+from reportgen.analysis.waiting.anchoring import Share
+from reportgen.analysis.waiting.budget_result import PART_CODE, BudgetResult, Waits
 
 if TYPE_CHECKING:
+    from reportgen.analysis.arithmetic.grouping import Float64
     from reportgen.analysis.budget.explain import Explained
     from reportgen.analysis.budget.scale import Scale
-    from reportgen.analysis.grouping import Float64
     from reportgen.analysis.model import BudgetPart
 
 LAUNCH, PROFILER, BUILD = PART_CODE["launch"], PART_CODE["profiler"], PART_CODE["build"]
@@ -34,11 +35,15 @@ def assemble(explained: Explained, share: Share, scale: Scale) -> BudgetResult:
         part = np.where(part == PROFILER, LAUNCH, part)
     true_ns = np.maximum(length - shares.taken_ns, 0)
     profiler_us = 0.0 if anchored else float(shares.taken_ns.sum()) / 1e3 / num
-    factor = _factors(part, true_ns, len(work.part) if explained.device is not None else None, num, scale)
+    num_work = len(work.part) if explained.device is not None else None
+    factor = _factors(part, true_ns, num_work, num, scale)
     us = true_ns * factor / 1e3 / num
     low = np.maximum(length - shares.high_ns - shares.unplaced_ns, 0) * factor / 1e3 / num
     high = np.minimum(length - shares.low_ns + shares.unplaced_ns, length) * factor / 1e3 / num
     rows = _part_rows(part, us, low, high, scale.first_lap_us)
+    for taken_ns in shares.otherwise_ns:
+        other_ns = np.maximum(length - taken_ns, 0)
+        _widen(rows, part, other_ns * _factors(part, other_ns, num_work, num, scale) / 1e3 / num)
     profiler_low, profiler_high = (float(column.sum()) / 1e3 / num for column in (shares.low_ns, shares.high_ns))
     if not anchored:
         rows["profiler"] = BudgetRow(
@@ -102,6 +107,7 @@ def _on_all(explained: Explained, share: Share) -> Share:
         high_ns=padded(share.high_ns),
         taken_ns=padded(share.taken_ns),
         unplaced_ns=padded(share.unplaced_ns),
+        otherwise_ns=tuple(padded(column) for column in share.otherwise_ns),
     )
 
 
@@ -119,6 +125,16 @@ def _part_rows(
         middle, least, most = (float(values[code]) + extra for values in sums)
         rows[name] = BudgetRow(name=name, us_per_step=middle, low_us=min(least, middle), high_us=max(most, middle))
     return rows
+
+
+def _widen(rows: dict[BudgetPart, BudgetRow], part: np.ndarray, us: Float64) -> None:
+    """Widen the bounds of each part to what it takes where the profiler's share lay otherwise."""
+    sums = np.bincount(part, weights=us, minlength=len(BUDGET_PARTS))
+    for code, name in enumerate(BUDGET_PARTS):
+        row = rows[name]
+        if name != "build":  # it has a sum of its own
+            low, high = min(row.low_us, float(sums[code])), max(row.high_us, float(sums[code]))
+            rows[name] = msgspec.structs.replace(row, low_us=low, high_us=high)
 
 
 def _causes(rows: dict[BudgetPart, BudgetRow]) -> tuple[CauseRow, ...]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.anchoring import Share, place_total
-from reportgen.analysis.budget_result import PART_CODE
 from reportgen.analysis.model import Notice
+from reportgen.analysis.waiting.anchoring import Share, place_total
+from reportgen.analysis.waiting.budget_result import PART_CODE
 
 if TYPE_CHECKING:
     from reportgen.analysis.budget.explain import Explained

@@ -1,7 +1,7 @@
 """The numbers of a case: the values that `cases[]` of report.json holds, before any word is said about them.
 
 Times are microseconds (`_us`), sizes bytes (`_bytes`), shares 0..1. `None` means not measured, never 0.
-Field order is the order in report.json; CONTRACT of these names: `docs/report-json.md`. One section a file, `case` puts
+Field order is the order in report.json; the names are public: `docs/report-json.md`. One section a file, `case` puts
 them together; the names are imported from here.
 """
 

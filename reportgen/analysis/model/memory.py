@@ -28,6 +28,7 @@ class PeakLine(msgspec.Struct, frozen=True, kw_only=True):
     category: MemoryCategory
     bytes: int
     num_blocks: int
+    before_recording: bool = False  # allocated before the first recorded event
 
 
 class PeakBlock(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,6 +157,9 @@ class MemoryCurve(msgspec.Struct, frozen=True, kw_only=True):
     reserved_bytes: tuple[int, ...] | None = None
     axis: Literal["time", "event"] = "time"  # "event": the history has no times, `time_us` counts its entries
     basis: Literal["trace", "snapshot"] = "trace"
+    # Which of the `num_steps` recorded steps of its pass it is, from 1, the first of which settles; None without steps.
+    ordinal: int | None = None
+    num_steps: int = 0
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     share_of_device: float | None
     host_us_per_step: float | None  # self time
     share_of_host: float | None = None
-    flops: float | None = None  # per call
+    flops: float | None = None  # per call that launched device work, as all figures per call
     bytes: float | None = None  # per call, the least that must move
     bound: Bound | None = None
     roof_share: float | None = None  # of the time a call takes; over 1 where the data lives in a cache
@@ -40,6 +40,22 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: str | None = None  # the type whose peak it is held against: "tf32", "bfloat16"
     ridge: float | None = None  # operations a byte at which arithmetic takes over from memory, for this type
     roof_us: float | None = None  # per call: what the device would take at the roof
+    # Calls that launched device work themselves, what every figure per call is of: `calls_per_step` holds as well
+    # those that only hand on to another operator, as `aten::addmm` does to itself under autocast.
+    device_calls_per_step: float | None = None
+
+    @property
+    def working_calls_per_step(self) -> float:
+        """Return the calls a step that device time per call is of; all calls where it was not told which worked."""
+        if self.device_calls_per_step is not None:
+            return self.device_calls_per_step
+        return self.calls_per_step if self.device_us_per_step else 0.0
+
+    @property
+    def device_us_per_call(self) -> float | None:
+        """Return the device time of a call that launched work; None where none did."""
+        calls = self.working_calls_per_step
+        return self.device_us_per_step / calls if self.device_us_per_step and calls else None
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,13 +72,14 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A function of the user's code, by the device time and host time spent under it."""
+    """A function of the user's code, by the device time and host time spent in it: no time is in two functions."""
 
     file: str
     line: int
     line_kind: Literal["call", "def"]
     function: str
     device_us_per_step: float | None
+    # As the timeline pass shows it, the profiler's share included, of the steps after the settling one.
     host_us_per_step: float | None
     waiting_us_per_step: float | None = None  # device waits caused by it
 

@@ -62,7 +62,9 @@ class OptimizerUpdate(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str  # "AdamW"
     activities_per_step: float
-    parameters_per_step: float  # tensors updated
+    # Tensors updated, each once however many backward passes accumulate its gradient. At most this many where passes
+    # of one update differ (they may share parameters or not), and where several optimizers update after one pass.
+    parameters_per_step: float
     device_us_per_step: float
     host_us_per_step: float  # as the trace shows it, the profiler's share included
     # Device work in and waits under the span, the profiler's share taken out: what the step would lack without it.

@@ -40,3 +40,5 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     duration_us: float
     basis: Literal["timeline", "trace"]
     lanes: tuple[Lane, ...]
+    # Which of the recorded steps of its pass it is, from 1: documents call it so. `step` is the n of `ProfilerStep#n`.
+    ordinal: int | None = None

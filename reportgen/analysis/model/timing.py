@@ -13,6 +13,8 @@ from reportgen.recording import StepMode
 # say is left to chance; of few samples half must be such.
 UNDISTURBED_SHARE = 0.02
 FEWEST_UNDISTURBED = 10
+# Of fewer samples the 5th percentile lies above the shortest of them by interpolation alone: one in twenty is below it.
+FEWEST_FOR_PERCENTILES = 20
 
 
 class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,16 @@ class StepTimes(msgspec.Struct, frozen=True, kw_only=True):
     samples_us: tuple[float, ...]
     settled: bool = True
     starved_us: tuple[float, ...] = ()
+
+    @property
+    def is_few(self) -> bool:
+        """Tell whether there are too few samples for a 5th percentile."""
+        return self.num_samples < FEWEST_FOR_PERCENTILES
+
+    @property
+    def spread_us(self) -> tuple[float, float]:
+        """Return the ends of the spread to tell: 5th and 95th percentile, of few samples the shortest and longest."""
+        return (self.min_us, self.max_us) if self.is_few else (self.p5_us, self.p95_us)
 
     @property
     def undisturbed_us(self) -> tuple[float, ...]:
@@ -95,3 +107,5 @@ class StepRow(msgspec.Struct, frozen=True, kw_only=True):
     # Of an outlier: the budget part that lies furthest above its median over the other steps, and by how much.
     differs_in: BudgetPart | None = None
     differs_by_us: float | None = None
+    # Which of the recorded steps of its pass it is, from 1: documents call it so. `index` is the n of `ProfilerStep#n`.
+    ordinal: int | None = None

@@ -37,6 +37,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     operator: str | None
     source: Source | None
     where: Where | None
+    # Which of the recorded steps of its pass it is, from 1: documents call it so. `step` is the n of `ProfilerStep#n`.
+    ordinal: int | None = None
 
 
 class Gaps(msgspec.Struct, frozen=True, kw_only=True):

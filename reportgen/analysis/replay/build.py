@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.profiler_share import MOST_SCALE, measure_recording_costs, place_share
-from reportgen.analysis.refill import list_launches
 from reportgen.analysis.replay.jobs import build_jobs
 from reportgen.analysis.replay.program import NOTHING, HostEvents, Program
 from reportgen.analysis.replay.replay import WANDER, Replay
 from reportgen.analysis.replay.sequence import Sequence, list_sequence
 from reportgen.analysis.replay.simulate import measure_period_ns
-from reportgen.analysis.waits import find_host_threads
+from reportgen.analysis.waiting.profiler_share import MOST_SCALE, measure_recording_costs, place_share
+from reportgen.analysis.waiting.refill import list_launches
+from reportgen.analysis.waiting.waits import find_host_threads
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import Timing
-    from reportgen.analysis.profiler_share import RecordingCosts
     from reportgen.analysis.replay.jobs import JobTable
     from reportgen.analysis.replay.program import Float64
-    from reportgen.analysis.steps import StepWindow
+    from reportgen.analysis.steps.steps import StepWindow
+    from reportgen.analysis.waiting.profiler_share import RecordingCosts
     from reportgen.recording import StepMode
     from reportgen.trace.columns import Int64, Trace
 

@@ -25,15 +25,15 @@ from reportgen.analysis.replay.targets import find_targets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.analysis.attribution import Attribution
-    from reportgen.analysis.budget_result import BudgetResult
-    from reportgen.analysis.case_places import CasePlaces
+    from reportgen.analysis.attribution.attribution import Attribution
+    from reportgen.analysis.attribution.case_places import CasePlaces
     from reportgen.analysis.model import Timing
     from reportgen.analysis.replay.changes import Change
     from reportgen.analysis.replay.edits import Edit
     from reportgen.analysis.replay.replay import Interval, Replay
     from reportgen.analysis.replay.targets import Targets
-    from reportgen.analysis.steps import StepWindow
+    from reportgen.analysis.steps.steps import StepWindow
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.trace.columns import Int64
 
 Limit = Literal["host", "device", "waits"]

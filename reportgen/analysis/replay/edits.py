@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from reportgen.analysis.arithmetic.spans import covered, union
 from reportgen.analysis.replay.program import NOTHING, HostEvents, Jobs, Program
-from reportgen.analysis.spans import covered, union
 
 if TYPE_CHECKING:
     from reportgen.analysis.replay.program import Float64

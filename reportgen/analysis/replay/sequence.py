@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.call_kinds import classify_calls, full_queue_overheads
-from reportgen.analysis.spans import covered, union
+from reportgen.analysis.arithmetic.spans import covered, union
+from reportgen.analysis.waiting.call_kinds import classify_calls, full_queue_overheads
 
 if TYPE_CHECKING:
-    from reportgen.analysis.steps import StepWindow
+    from reportgen.analysis.steps.steps import StepWindow
     from reportgen.trace.columns import Bool, Int64, Trace
 
 # Steps are taken from the last one backwards until they have this many calls.

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.analysis.budget_result import PART_CODE
-from reportgen.analysis.call_kinds import classify_calls
-from reportgen.analysis.first_visits import find_slow_visits
-from reportgen.analysis.host_causes import collect_host_causes
-from reportgen.analysis.links import follow
+from reportgen.analysis.arithmetic.links import follow
+from reportgen.analysis.arithmetic.spans import covered, union
 from reportgen.analysis.replay.changes import group_key, place_key
 from reportgen.analysis.replay.pinning import pinned_durations_ns
-from reportgen.analysis.spans import covered, union
-from reportgen.analysis.wait_places import frames_of_waits
+from reportgen.analysis.waiting.budget_result import PART_CODE
+from reportgen.analysis.waiting.call_kinds import classify_calls
+from reportgen.analysis.waiting.first_visits import find_slow_visits
+from reportgen.analysis.waiting.host_causes import collect_host_causes
+from reportgen.analysis.waiting.wait_places import frames_of_waits
 from reportgen.trace.columns import CopyDirection
 
 if TYPE_CHECKING:
-    from reportgen.analysis.attribution import Attribution
-    from reportgen.analysis.budget_result import BudgetResult
-    from reportgen.analysis.case_places import CasePlaces
+    from reportgen.analysis.attribution.attribution import Attribution
+    from reportgen.analysis.attribution.case_places import CasePlaces
     from reportgen.analysis.model import BudgetPart
     from reportgen.analysis.replay.changes import ChangeKind
     from reportgen.analysis.replay.program import Float64, Program
+    from reportgen.analysis.waiting.budget_result import BudgetResult
     from reportgen.trace.columns import Bool, Int32, Int64, Trace
 
 # Which cause of host time a change takes away.

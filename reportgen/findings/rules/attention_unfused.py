@@ -104,4 +104,4 @@ def _action(chain: AttentionChain, place: str) -> str:
     )
 
 
-RULE = Rule(id="attention-unfused", checklist_step=1, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="attention-unfused", checklist_step=1, judge=judge, thresholds=(SHARE,), of_device=True)

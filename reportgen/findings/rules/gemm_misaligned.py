@@ -76,7 +76,7 @@ def judge(context: Context) -> Verdict:
             continue
         aligned_us = max(row.flops / rate[0] * 1e6, row.roof_us or 0.0)
         if call_us(row) >= slower * aligned_us:
-            cost_us = device_us(row) - aligned_us * row.calls_per_step
+            cost_us = device_us(row) - aligned_us * row.working_calls_per_step
             faults.append(_Fault(row=row, cost_us=cost_us, strides=strides, rate=rate))
     cost_us = sum(fault.cost_us for fault in faults)
     measured = context.measured(SHARE, cost_us / step_us_of(context.case))
@@ -112,7 +112,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
     case, row, rate = context.case, faults[0].row, faults[0].rate
     cost_us = sum(fault.cost_us for fault in faults)
     took_us = sum(device_us(fault.row) for fault in faults)
-    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.calls_per_step for fault in faults)
+    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.working_calls_per_step for fault in faults)
     expected_us = took_us - cost_us
     one = len(faults) == 1
     subject = (
@@ -169,4 +169,4 @@ def _strides(faults: list[_Fault]) -> str:
     return fmt.listing([f"{fmt.count(length)} elements" for length in lengths])
 
 
-RULE = Rule(id="gemm-misaligned", checklist_step=4, judge=judge, thresholds=(SHARE, SLOWER))
+RULE = Rule(id="gemm-misaligned", checklist_step=4, judge=judge, thresholds=(SHARE, SLOWER), of_device=True)

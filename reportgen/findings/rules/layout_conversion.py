@@ -106,4 +106,4 @@ def _draft(context: Context, converting: list[Operator], cost_us: float) -> Draf
     )
 
 
-RULE = Rule(id="layout-conversion", checklist_step=4, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="layout-conversion", checklist_step=4, judge=judge, thresholds=(SHARE,), of_device=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportgen import formatting as fmt
 from reportgen.analysis.model import Operator
 from reportgen.analysis.replay.changes import Change, operator_key
-from reportgen.analysis.roofline import LATENCY_US
+from reportgen.analysis.roofline.roofline import LATENCY_US
 from reportgen.findings.guards import unseen_shapes
 from reportgen.findings.model import Evidence
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
@@ -48,15 +48,14 @@ def judge(context: Context) -> Verdict:
     if not placed:
         return not_evaluated("no operator has a roof: the device's ceilings, or the operators' work, are not known")
     least_us = context.thresholds[HEADROOM.name] * step_us_of(case)
-    far = [
+    slow = [
         row
         for row in placed
-        if call_us(row) >= LATENCY_US
-        and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
-        and headroom_us(row) >= least_us
+        if call_us(row) >= LATENCY_US and (row.roof_share or 0.0) < context.thresholds[ROOF_SHARE.name]
     ]
+    far = [row for row in slow if headroom_us(row) >= least_us]
     low = [row for row in far if not _explained(row)]
-    largest = max((headroom_us(row) for row in low), default=0.0)
+    largest = max((headroom_us(row) for row in slow if not _explained(row)), default=0.0)
     measured = context.measured(HEADROOM, largest / step_us_of(case))
     if not low:
         but = " but for what the rules of shapes explain" if far else ""
@@ -67,7 +66,7 @@ def judge(context: Context) -> Verdict:
 
 def headroom_us(row: Operator) -> float:
     """Return the time per step over that at the roof."""
-    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.calls_per_step)
+    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.working_calls_per_step)
 
 
 def _explained(row: Operator) -> bool:
@@ -87,7 +86,7 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         evidence=tuple(
             Evidence(
                 text=f"{described(row)}: {fmt.duration(device_us(row))} a step, "
-                f"{fmt.duration((row.roof_us or 0.0) * row.calls_per_step)} at the roof",
+                f"{fmt.duration((row.roof_us or 0.0) * row.working_calls_per_step)} at the roof",
                 value=device_us(row),
                 unit="us",
             )
@@ -113,4 +112,4 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
     )
 
 
-RULE = Rule(id="low-roofline", checklist_step=4, judge=judge, thresholds=(HEADROOM, ROOF_SHARE))
+RULE = Rule(id="low-roofline", checklist_step=4, judge=judge, thresholds=(HEADROOM, ROOF_SHARE), of_device=True)

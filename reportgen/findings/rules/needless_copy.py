@@ -135,4 +135,4 @@ def _possible(context: Context, copy: UserCopy, step_us: float) -> Draft:
     )
 
 
-RULE = Rule(id="needless-copy", checklist_step=1, judge=judge, thresholds=(CHAIN, POSSIBLE))
+RULE = Rule(id="needless-copy", checklist_step=1, judge=judge, thresholds=(CHAIN, POSSIBLE), of_device=True)

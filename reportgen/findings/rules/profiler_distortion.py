@@ -35,8 +35,8 @@ def judge(context: Context) -> Verdict:
     if measured.value < measured.threshold:
         return passed(f"profiled, the step takes {fmt.factor(worst_us, step_us)} its unprofiled time at most", measured)
     times = case.timing.counted
-    if times is not None and worst_us <= times.p95_us:
-        spread = fmt.spread(times.p5_us, times.p95_us)
+    if times is not None and worst_us <= times.spread_us[1]:
+        spread = fmt.spread(*times.spread_us)
         return passed(f"profiled, the step lies within the {spread} of unprofiled steps", measured)
     return fired(_draft(context, step_us, known), measured=measured)
 

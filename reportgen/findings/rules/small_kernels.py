@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.model import Budget, CaseAnalysis
 from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.analysis.work_models import MATRIX_FAMILIES
 from reportgen.findings.gain import bounded_gain
@@ -33,8 +33,8 @@ IN_SHORT = "Make fewer, larger kernels: `torch.compile(step)`"
 def judge(context: Context) -> Verdict:
     """Count activities shorter than their own launch interval, begun on an empty queue, and the waits for launches.
 
-    The waits are the lower bounds of the budget's parts `launch` and `launch-call`. Where the host sets the pace of the
-    whole step this is the mechanism of `host-bound`, and both are one finding.
+    The waits are the least that the budget's parts `launch` and `launch-call` take together. Where the host sets the
+    pace of the whole step this is the mechanism of `host-bound`, and both are one finding.
     """
     case = context.case
     if unseen := unseen_device(case, "there is no device to launch on"):
@@ -48,10 +48,17 @@ def judge(context: Context) -> Verdict:
     if measured.value <= measured.threshold:
         return passed(f"{fmt.share(measured.value)} of the activities are shorter than their launch interval", measured)
     step_us = case.budget.step_us
-    waits_us = sum(row.low_us for row in case.budget.parts if row.name in ("launch", "launch-call"))
+    waits_us = least_waits_us(case.budget)
     if waits_us < context.thresholds[WAITS.name] * step_us:
         return passed(f"the device waits {fmt.duration_of(waits_us, step_us)} for launches", measured)
     return fired(_draft(context, launching.short_kernels_per_step, activities, waits_us, step_us), measured=measured)
+
+
+def least_waits_us(budget: Budget) -> float:
+    """Return what the two parts take at least together: how they share it may be open where their sum is not."""
+    launches = [row for row in budget.parts if row.name in ("launch", "launch-call")]
+    others_us = sum(row.high_us for row in budget.parts if row not in launches)
+    return max(sum(row.low_us for row in launches), budget.step_us - others_us)
 
 
 def _draft(context: Context, short: float, activities: float, waits_us: float, step_us: float) -> Draft:

@@ -66,7 +66,7 @@ def with_tf32_us(row: Operator, ceilings: Ceilings) -> float:
         return half_us
     each_us = row.flops / (ORDINARY_SHARE_OF_PEAK * peak) * 1e6
     memory_us = (row.bytes or 0.0) / _bandwidth(row) * 1e6 if _bandwidth(row) else 0.0
-    return min(half_us, max(each_us, memory_us) * row.calls_per_step)
+    return min(half_us, max(each_us, memory_us) * row.working_calls_per_step)
 
 
 def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
@@ -75,7 +75,7 @@ def _draft(context: Context, guilty: list[Operator], cost_us: float) -> Draft:
     total_us = sum(map(device_us, guilty))
     is_known = _FLAG in context.environment.flags
     memory_us = sum(
-        (row.bytes or 0.0) / _bandwidth(row) * 1e6 * row.calls_per_step for row in guilty if _bandwidth(row)
+        (row.bytes or 0.0) / _bandwidth(row) * 1e6 * row.working_calls_per_step for row in guilty if _bandwidth(row)
     )
     return Draft(
         title=f"Products in fp32 without tensor cores take {fmt.duration_of(total_us, step_us_of(case))} a step",
@@ -121,4 +121,4 @@ def has_unused_tensor_cores(row: Operator) -> bool:
     return row.ceiling == "float32" and row.family in {PRODUCTS, CONVOLUTIONS} and row.bound == "compute"
 
 
-RULE = Rule(id="tensor-cores-unused", checklist_step=4, judge=judge, thresholds=(SHARE,))
+RULE = Rule(id="tensor-cores-unused", checklist_step=4, judge=judge, thresholds=(SHARE,), of_device=True)

@@ -6,6 +6,7 @@ from reportgen import formatting as fmt
 from reportgen.analysis.model import StepTimes
 from reportgen.findings.model import Evidence, Statement
 from reportgen.findings.rule import Context, Draft, Rule, Threshold, Verdict, fired, not_evaluated, passed
+from reportgen.findings.samples import spread_ends
 
 SPREAD = Threshold(
     name="spread",
@@ -20,16 +21,20 @@ IN_SHORT = "Compare runs only by more than this spread"
 
 
 def judge(context: Context) -> Verdict:
-    """Compare the spread of the unprofiled samples, 5th to 95th percentile, with their median."""
+    """Compare the spread of the unprofiled samples with their median.
+
+    The spread is from the 5th to the 95th percentile, of few samples from the shortest to the longest.
+    """
     timing = context.case.timing
     times = timing.counted if timing is not None else None
     if timing is None or timing.basis != "unprofiled" or times is None or times.median_us <= 0:
         return not_evaluated("no unprofiled step was timed")
     limit = context.thresholds[SPREAD.name]
-    spread = (times.p95_us - times.p5_us) / times.median_us
+    low_us, high_us = times.spread_us
+    spread = (high_us - low_us) / times.median_us
     measured = context.measured(SPREAD, spread)
     samples = fmt.plural(times.num_samples, "sample")
-    figures = f"{fmt.spread(times.p5_us, times.p95_us)} (5th to 95th percentile of {samples})"
+    figures = f"{fmt.spread(low_us, high_us)} ({spread_ends(times)} of {samples})"
     if spread <= limit and times.settled:
         return passed(f"the step takes {figures}", measured)
     drifted = "" if times.settled else "; the medians of the blocks still drifted at the end"

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import math
+import operator
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import PathPatch, Rectangle
+import numpy as np
+from matplotlib.backends.backend_svg import RendererSVG
+from matplotlib.colors import to_rgba
 from matplotlib.path import Path
-from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
 
 from reportgen.report.charts.model import Caption, Chart
-from reportgen.report.charts.palette import CODED, MEANINGS
-from reportgen.report.charts.text import font
+from reportgen.report.charts.palette import CODED
+from reportgen.report.charts.text import font, width_pt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from matplotlib.artist import Artist
 
     from reportgen.report.charts.palette import Paint, Theme
 
@@ -33,26 +30,43 @@ WIDTH = WIDTH_MM / MM_PER_INCH * PT_PER_INCH
 TEXT = 8.0
 NAME = 9.0
 OUTLINE = 0.6
+_RENDERER: Any = RendererSVG  # which has no types
+_DECIMALS = 2  # of a length in points, as it is written
 _TOUCHING = 0.005  # less than what is written of a length
 _HATCH = "/////"
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
+# A document of its own in an <img> needs neither declarations nor comments, of which one may hold any name; nor the
+# style that rounds joints.
+_NEEDLESS = re.compile(
+    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL
+)
+_STYLE = re.compile(r'style="([^"]*)"')
+
 Align = Literal["left", "center", "right"]
+Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, width, height
 # Baseline of a line of capitals and figures that is centred on y, in sizes: half the cap height of Liberation.
 _MIDDLE = 0.344
+# How much of a text lies left of the point that it is written at.
+_BEFORE: dict[Align, float] = {"left": 0.0, "center": 0.5, "right": 1.0}
+# What is drawn last hides what lies under it.
+_BEHIND, _AREAS, _LINES, _TEXTS = range(4)
 
 
 class Canvas:
-    """A sheet `WIDTH` wide; y grows downward, and all lengths are points."""
+    """A sheet `WIDTH` wide; y grows downward, and all lengths are points.
+
+    It keeps what is drawn on it and hands it to matplotlib's renderer when its SVG is asked for: a document that needs
+    one form of a chart does not pay for the others.
+    """
 
     def __init__(self, height: float, theme: Theme) -> None:
         self.height = height
         self.theme = theme
-        self.figure = Figure(figsize=(WIDTH / PT_PER_INCH, height / PT_PER_INCH), dpi=PT_PER_INCH, facecolor="none")
-        # Straight on the figure: axes cost more than all that a chart draws.
-        to_inches = Affine2D().translate(0, -height).scale(1 / PT_PER_INCH, -1 / PT_PER_INCH)
-        self._place = to_inches + self.figure.dpi_scale_trans
+        self._marks: list[tuple[int, Callable[[Any], None]]] = []
+        # The renderer's y grows upward.
+        self._place = Affine2D().scale(1, -1).translate(0, height)
 
     def text(
         self,
@@ -67,37 +81,30 @@ class Canvas:
         angle: float = 0.0,
     ) -> None:
         """Write one line whose capitals are centred on `y`, turned by `angle` degrees to the left around (x, y)."""
-        turn, drop = math.radians(angle), _MIDDLE * size
-        self._add(
-            Text(
-                x + drop * math.sin(turn),
-                y + drop * math.cos(turn),
-                text,
-                color=colour or self.theme.ink,
-                fontproperties=font(size, bold=bold),
-                horizontalalignment=align,
-                rotation=angle,
-                rotation_mode="anchor",
-                parse_math=False,
-            )
-        )
+        along, turn = _BEFORE[align] * width_pt(text, size, bold=bold), math.radians(angle)
+        drop = _MIDDLE * size
+        left = round(x - along * math.cos(turn) + drop * math.sin(turn), _DECIMALS)
+        base = round(y + along * math.sin(turn) + drop * math.cos(turn), _DECIMALS)
+
+        def write(renderer: Any) -> None:
+            pen = _pen(renderer, colour or self.theme.ink, 1.0)
+            renderer.draw_text(pen, left, base, text, font(size, bold=bold), angle)
+
+        self._marks.append((_TEXTS, write))
 
     def box(self, box: Box, paint: Paint, *, width: float = OUTLINE) -> None:
         """Draw a rectangle; the outline lies within it."""
         left, top, wide, high = box
         inset = min(width, wide, high) / 2
-        self._add(
-            Rectangle(
-                (left + inset, top + inset),
-                wide - 2 * inset,
-                high - 2 * inset,
-                facecolor=paint.fill,
-                edgecolor=paint.outline,
-                hatch=_HATCH if paint.hatch else None,
-                linewidth=2 * inset,
-                linestyle=(0, (2.4, 1.6)) if paint.dashed else "solid",
-                joinstyle="miter",
-            )
+        corners = _corners((left + inset, top + inset, wide - 2 * inset, high - 2 * inset))
+        self._draw(
+            _closed([corners]),
+            _AREAS,
+            fill=paint.fill,
+            line=paint.outline,
+            width=2 * inset,
+            dashes=(2.4, 1.6) if paint.dashed else None,
+            hatch=paint.outline if paint.hatch else None,
         )
 
     def boxes(self, boxes: Iterable[Box], fill: str) -> None:
@@ -107,20 +114,20 @@ class Canvas:
     def hatch(self, boxes: Iterable[Box], colour: str) -> None:
         """Hatch rectangles; the lines go on from one to the next."""
         if outlines := [_corners(box) for box in boxes]:
-            self._add(PathPatch(_closed(outlines), facecolor="none", linewidth=0, hatch=_HATCH, edgecolor=colour))
+            self._draw(_closed(outlines), _AREAS, hatch=colour)
 
     def columns(self, boxes: Iterable[Box], fill: str) -> None:
         """Fill rectangles that stand on one line, from left to right; those that touch are one outline."""
         self.areas(_skyline(boxes), fill)
 
-    def areas(self, outlines: Sequence[Sequence[tuple[float, float]]], fill: str) -> None:
+    def areas(self, outlines: Sequence[Sequence[Point]], fill: str) -> None:
         """Fill areas of any form as one mark, without outlines."""
         if outlines:
-            self._add(PathPatch(_closed(outlines), facecolor=fill, linewidth=0, edgecolor="none"))
+            self._draw(_closed(outlines), _AREAS, fill=fill)
 
     def line(
         self,
-        points: Iterable[tuple[float, float]],
+        points: Iterable[Point],
         colour: str,
         *,
         width: float = OUTLINE,
@@ -128,69 +135,119 @@ class Canvas:
         behind: bool = False,
     ) -> None:
         """Draw a line through `points`; `behind` areas, as a grid is, and else before them."""
-        xs, ys = zip(*points, strict=True)
-        style: Any = (0, (3.0, 2.0)) if dashed else "solid"
-        self._add(
-            Line2D(
-                xs,
-                ys,
-                color=colour,
-                linewidth=width,
-                linestyle=style,
-                solid_capstyle="butt",
-                dash_capstyle="butt",
-                zorder=0 if behind else 2,
-            )
+        self._draw(
+            Path(_written(points)),
+            _BEHIND if behind else _LINES,
+            line=colour,
+            width=width,
+            dashes=(3.0, 2.0) if dashed else None,
         )
 
-    def marks(
-        self, points: Iterable[tuple[float, float]], size: float, *, square: bool = False, filled: bool = True
-    ) -> None:
+    def marks(self, points: Iterable[Point], size: float, *, square: bool = False, filled: bool = True) -> None:
         """Draw equal marks `size` across; open ones hide what is behind them."""
-        theme, xs_ys = self.theme, list(points)
-        xs, ys = zip(*xs_ys, strict=True)
-        self._add(
-            Line2D(
-                xs,
-                ys,
-                linestyle="none",
-                marker="s" if square else "o",
-                markersize=size - OUTLINE,
-                markerfacecolor=theme.mark if filled else theme.paper,
-                markeredgecolor=theme.paper if filled else theme.ink,
-                markeredgewidth=OUTLINE if filled else 1.0,
-            )
-        )
+        theme, places = self.theme, Path(_written(points))
+        width = OUTLINE if filled else 1.0
+        fill, outline = (theme.mark, theme.paper) if filled else (theme.paper, theme.ink)
+        shape = _mark(size - OUTLINE, square=square)
+
+        def draw(renderer: Any) -> None:
+            pen = _pen(renderer, outline, width)
+            renderer.draw_markers(pen, shape, Affine2D(), places, self._place, to_rgba(fill))
+
+        self._marks.append((_LINES, draw))
 
     def svg(self, *, as_paths: bool) -> str:
         """Return the sheet in the colours of its theme, its texts as outlines or as texts."""
         stream = io.StringIO()
         fonttype = "path" if as_paths else "none"
         with mpl.rc_context({"svg.fonttype": fonttype, "svg.hashsalt": "chart", "hatch.linewidth": OUTLINE}):
-            self.figure.savefig(stream, format="svg", dpi=PT_PER_INCH, metadata=_NO_METADATA)
-        svg = stream.getvalue()
-        # A document of its own in an <img> needs neither declarations nor comments; a comment may hold any name.
-        svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-        svg = re.sub(r'(?<= d=")[^"]*', _cut_path, svg)
-        return re.sub(r"\n\s*", "\n", svg).strip() + "\n"
+            renderer = _RENDERER(WIDTH, self.height, stream, metadata=_NO_METADATA)
+            for _, draw in sorted(self._marks, key=operator.itemgetter(0)):
+                draw(renderer)
+            renderer.finalize()
+        svg = _STYLE.sub(_as_attributes, _NEEDLESS.sub("", stream.getvalue()))
+        return re.sub(r"\s*\n\s*", "\n", svg).strip() + "\n"
 
-    def _add(self, artist: Artist) -> None:
-        artist.set_transform(self._place)
-        self.figure.add_artist(artist)
+    def _draw(
+        self,
+        path: Path,
+        layer: int,
+        *,
+        fill: str | None = None,
+        line: str | None = None,
+        width: float = 0.0,
+        dashes: tuple[float, float] | None = None,
+        hatch: str | None = None,
+    ) -> None:
+        def draw(renderer: Any) -> None:
+            pen = _pen(renderer, line, width, dashes)
+            if hatch:
+                pen.set_hatch(_HATCH)
+                pen.set_hatch_color(to_rgba(hatch))
+            renderer.draw_path(pen, path, self._place, to_rgba(fill) if fill else None)
+
+        self._marks.append((layer, draw))
 
 
-def _corners(box: Box) -> list[tuple[float, float]]:
+def _as_attributes(match: re.Match[str]) -> str:
+    """Turn an element's style into attributes, which mean the same and need no reader of style sheets."""
+    return re.sub(r"([\w-]+): ([^;]*)(?:; )?", r'\1="\2" ', match[1]).strip()
+
+
+def _pen(renderer: Any, colour: str | None, width: float, dashes: tuple[float, float] | None = None) -> Any:
+    """Return how outlines are drawn; dashes are in widths of the line. Without a colour there are none."""
+    pen = renderer.new_gc()
+    pen.set_linewidth(width if colour else 0.0)
+    if colour:
+        pen.set_foreground(colour)
+    if dashes:
+        pen.set_dashes(0.0, [length * width for length in dashes])
+    return pen
+
+
+def _written(points: Iterable[Point]) -> Any:
+    """Return `points` as they are written, an array of (points, 2)."""
+    return np.round(np.array(list(points), dtype=np.float64), _DECIMALS) + 0.0  # no minus before a zero
+
+
+def _corners(box: Box) -> list[Point]:
     left, top, wide, high = box
     return [(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)]
 
 
-def _closed(outlines: Iterable[Sequence[tuple[float, float]]]) -> Path:
-    return Path.make_compound_path(*(Path([*outline, outline[0]], closed=True) for outline in outlines))
+def _closed(outlines: Iterable[Sequence[Point]]) -> Path:
+    points: list[Point] = []
+    codes: list[int] = []
+    for outline in map(_corners_of, outlines):
+        points += [*outline, outline[0]]
+        codes += [int(Path.MOVETO), *[int(Path.LINETO)] * (len(outline) - 1), int(Path.CLOSEPOLY)]
+    return Path(_written(points), codes)
 
 
-def _skyline(boxes: Iterable[Box]) -> list[list[tuple[float, float]]]:
+def _corners_of(outline: Iterable[Point]) -> list[Point]:
+    """Return `outline` without points that it does not turn at: of a curve in small steps they are most."""
+    kept: list[Point] = []
+    for x, y in outline:
+        point = (round(x, _DECIMALS), round(y, _DECIMALS))
+        if kept and point == kept[-1]:
+            continue
+        if len(kept) > 1 and any(kept[-2][axis] == kept[-1][axis] == point[axis] for axis in (0, 1)):
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def _mark(across: float, *, square: bool) -> Path:
+    if square:
+        return _closed([_corners((-across / 2, -across / 2, across, across))])
+    circle = Path.unit_circle()
+    around = np.asarray(circle.vertices, dtype=np.float64) * across / 2
+    return Path(_written(around.tolist()), circle.codes)
+
+
+def _skyline(boxes: Iterable[Box]) -> list[list[Point]]:
     """Return the outline of each run of boxes that touch, along their tops and back along the line they stand on."""
-    runs: list[list[tuple[float, float]]] = []
+    runs: list[list[Point]] = []
     for left, top, wide, high in boxes:
         if runs and abs(runs[-1][-1][0] - left) < _TOUCHING:
             runs[-1].pop()
@@ -204,34 +261,11 @@ def make_chart(name: str, height: float, draw: Callable[[Canvas], None], *, alt:
     """Make a chart of what `draw` paints on a sheet of `height` points, in the colours of the canvas's theme."""
     canvas = Canvas(height, CODED)
     draw(canvas)
-    screen = canvas.svg(as_paths=True)
     return Chart(
         name=name,
-        light_svg=_coloured(screen, page=0),
-        dark_svg=_coloured(screen, page=1),
-        print_svg=_coloured(canvas.svg(as_paths=False), page=0),
+        draw=lambda as_paths: canvas.svg(as_paths=as_paths),
         alt=alt,
         caption=caption,
         width_mm=WIDTH_MM,
         height_mm=round(height / PT_PER_INCH * MM_PER_INCH, 2),
     )
-
-
-def _coloured(svg: str, *, page: int) -> str:
-    """Put the colours of the light page (0) or the dark page (1) in the place of their codes."""
-    return re.sub("|".join(MEANINGS), lambda match: MEANINGS[match[0]][page], svg)
-
-
-def _cut_path(match: re.Match[str]) -> str:
-    """Cut a path's data to two decimals. Transforms stay whole: they scale glyphs that are thousands of units wide."""
-    return re.sub(r"\s+", " ", re.sub(r"-?\d+\.\d+", _cut_number, match[0])).strip()
-
-
-def _cut_number(match: re.Match[str]) -> str:
-    return _cut(match[0])
-
-
-@functools.lru_cache(maxsize=8192)
-def _cut(number: str) -> str:
-    text = f"{float(number):.2f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text

@@ -7,6 +7,7 @@ work dark and waits light. Rarer waits share the colour of a related one and tak
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -146,3 +147,8 @@ def _coded() -> tuple[Theme, dict[str, tuple[str, str]]]:
 
 # A chart is drawn once, in the colours of CODED, and then coloured in for either page.
 CODED, MEANINGS = _coded()
+
+
+def coloured(svg: str, *, page: int) -> str:
+    """Put the colours of the light page (0) or the dark page (1) in the place of their codes."""
+    return re.sub("|".join(MEANINGS), lambda match: MEANINGS[match[0]][page], svg)

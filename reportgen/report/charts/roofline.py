@@ -14,7 +14,6 @@ from reportgen.formatting import (
     listing,
     number,
     operator_name,
-    plural,
     sentence_start,
     shapes,
     share,
@@ -28,7 +27,7 @@ from reportgen.report.charts.text import drawable, fit, width_pt
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.analysis.model import CaseAnalysis
+    from reportgen.analysis.model import CaseAnalysis, Operator
     from reportgen.recording import Device
     from reportgen.report.charts.canvas import Canvas
     from reportgen.report.charts.labels import Place
@@ -65,9 +64,9 @@ class _Mark:
 
     @property
     def figures(self) -> str:
-        """Say what it takes and how much of its roof it reaches: "426 µs · 12 %"."""
+        """Say what it takes of a step and how much of its roof it reaches: "426 µs a step · 12 %"."""
         reached = f" · {share(self.roof_share, 0)}" if self.roof_share is not None else ""
-        return f"{duration(self.device_us)}{reached}"
+        return f"{duration(self.device_us)} a step{reached}"
 
     @property
     def name(self) -> str:
@@ -94,8 +93,7 @@ def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> 
     if roofs is None:
         return None
     floor = roofs.rates[0][1] * _FLOOR
-    every = [mark for index, case in enumerate(cases) for mark in _marks(index, case)]
-    marks = [mark for mark in every if mark.flops_per_s >= floor]
+    marks = [mark for index, case in enumerate(cases) for mark in _marks(index, case) if mark.flops_per_s >= floor]
     if not marks:
         return None
     names = [case.name for case in cases]
@@ -108,7 +106,7 @@ def roofline_chart(cases: Sequence[CaseAnalysis], devices: Sequence[Device]) -> 
         _BOTTOM + 26.0,
         draw,
         alt=_alt(roofs, marks),
-        caption=_caption(roofs, marks, len(every) - len(marks)),
+        caption=_caption(roofs, marks, sum(_is_told(row) for case in cases for row in case.operators.items)),
     )
 
 
@@ -131,10 +129,14 @@ def _roofs(devices: Sequence[Device], cases: Sequence[CaseAnalysis]) -> _Roofs |
     return None
 
 
+def _is_told(operator: Operator) -> bool:
+    return (operator.device_us_per_step or 0.0) >= _LEAST_US
+
+
 def _marks(index: int, case: CaseAnalysis) -> Iterator[_Mark]:
     for operator in case.operators.items:
         device_us = operator.device_us_per_step
-        if not (operator.flops and operator.bytes and device_us and device_us >= _LEAST_US and operator.calls_per_step):
+        if not (_is_told(operator) and operator.flops and operator.bytes and device_us and operator.calls_per_step):
             continue
         per_call_us = device_us / operator.calls_per_step
         yield _Mark(
@@ -269,7 +271,7 @@ def _alt(roofs: _Roofs, marks: Sequence[_Mark]) -> str:
     )
 
 
-def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_below: int) -> Caption:
+def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_shapes: int) -> Caption:
     by_case: dict[str, _Mark] = {}
     for mark in sorted(marks, key=lambda mark: -mark.device_us):
         by_case.setdefault(mark.case_name, mark)
@@ -281,9 +283,12 @@ def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_below: int) -> Caption:
     ]
     text, first = listing(clauses), next(iter(by_case))
     roof = "this device was measured to go" if roofs.method == "measured" else "the data sheet says"
-    below = f" {plural(num_below, 'shape')} with next to no arithmetic left out." if num_below else ""
+    of, others = "", ""
+    if num_shapes > len(marks):
+        of, others = f" of {num_shapes}", " The others do next to no arithmetic, or none is known."
+    marked = f"{len(marks)}{of} operator {'shape' if num_shapes == 1 else 'shapes'} of {_LEAST_US:.0f}{NBSP}µs a step"
     return Caption(
         conclusion=f"{sentence_start(first)}{text.removeprefix(first)}.",
-        reading=f"{plural(len(marks), 'operator shape')} of {_LEAST_US:.0f}{NBSP}µs a step and more, the area of a "
-        f"mark its device time. On the line is as fast as {roof}.{below}",
+        reading=f"{marked} and more: the area of a mark is its device time a step, the percentage its share of the "
+        f"roof. On the line is as fast as {roof}.{others}",
     )

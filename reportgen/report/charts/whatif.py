@@ -156,7 +156,9 @@ def _draw(canvas: Canvas, sheet: _Sheet, bottom: float) -> None:
     y += _ROW
     canvas.text(0, y, "What is left", bold=True)
     _draw_step(canvas, sheet, scale, y, sheet.left_us, sheet.works_after_us)
-    _write_beside(canvas, x + _GAP, y, sheet.rows[-1].after, _left_note(sheet))
+    after, note = sheet.rows[-1].after, _left_note(sheet)
+    has_room = x + 2 * _GAP + width_pt(after, TEXT, bold=True) + width_pt(note, TEXT) < WIDTH
+    _write_beside(canvas, x + _GAP, y, after, note if has_room else "")
 
 
 def _left_note(sheet: _Sheet) -> str:

@@ -12,6 +12,8 @@ from reportgen.report.view import cases, tables
 from reportgen.report.view.tables import Cell, Row, Table
 
 _MOST_WITH_SHARES = 3  # cases that have room for a column of shares each
+# Share of the step from which it is said how far a part is open.
+_OPEN = 0.005
 
 
 def budget_table(report: Report) -> Table | None:
@@ -43,7 +45,7 @@ def budget_table(report: Report) -> Table | None:
         caption=_caption(known, unit, interval=interval),
         columns=_heads(known, unit, shares=shares, interval=interval),
         rows=tuple(rows),
-        note=_note(report, known),
+        note=_note(report, known, unit, interval=interval),
     )
 
 
@@ -58,7 +60,7 @@ def _part_us(case: CaseAnalysis, part: BudgetPart) -> float:
 
 def _has_interval(case: CaseAnalysis) -> bool:
     return case.budget is not None and any(
-        row.high_us - row.low_us > 0.005 * case.budget.step_us for row in case.budget.parts
+        row.high_us - row.low_us > _OPEN * case.budget.step_us for row in case.budget.parts
     )
 
 
@@ -101,7 +103,10 @@ def _heads(known: Sequence[CaseAnalysis], unit: str, *, shares: bool, interval: 
 def _caption(known: Sequence[CaseAnalysis], unit: str, *, interval: bool) -> str:
     profiled = all(cases.is_profiled(case) for case in known)
     what = "Budget of one profiled step" if profiled else "Budget of one step"
-    bounds = " “Between” is what the profiler’s own share leaves open; the figures are its middle." if interval else ""
+    bounds = ""
+    if interval:
+        middle = "; the figures are its middle" if profiled else ""
+        bounds = f" “Between” is what the profiler’s own share leaves open{middle}."
     return f"{what}, {unit}. Every instant is in one line, and the lines sum to the step.{bounds}"
 
 
@@ -117,8 +122,23 @@ def _absent(names: Sequence[BudgetPart], num_cases: int) -> str:
     return "all other parts: 0" + ("" if num_cases == 1 else " in all cases" if num_cases > 2 else " in both")
 
 
-def _note(report: Report, known: Sequence[CaseAnalysis]) -> str | None:
-    absent = [cases.label(case) for case in report.cases if case not in known]
-    if not absent:
+def _note(report: Report, known: Sequence[CaseAnalysis], unit: str, *, interval: bool) -> str | None:
+    texts = []
+    if not interval and (text := _open_split(known, unit)):
+        texts.append(text)
+    if absent := [cases.label(case) for case in report.cases if case not in known]:
+        texts.append(f"No budget for {fmt.listing(absent)}: no step with its activities was recorded.")
+    return " ".join(texts) or None
+
+
+def _open_split(known: Sequence[CaseAnalysis], unit: str) -> str | None:
+    """Say how far it is open what of the waits for launches is the calls' own, where there is no column for it."""
+    size = dict(fmt.TIME_UNITS)[unit]
+    given = []
+    for case in known:
+        row = _row(case, "launch-call")
+        if row is not None and case.budget is not None and row.high_us - row.low_us > _OPEN * case.budget.step_us:
+            given.append(f"{_between(row, size)}{fmt.NBSP}{unit} in {cases.label(case)}")
+    if not given:
         return None
-    return f"No budget for {fmt.listing(absent)}: no step with its activities was recorded."
+    return f"Launch and launch call are told apart by an estimate: launch call takes {fmt.listing(given)}."

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen import formatting as fmt
+from reportgen.analysis.comparison import UNMODELLED
 from reportgen.report.view import cases, tables
+from reportgen.report.view.sums import left_over
 from reportgen.report.view.tables import Cell, Row, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.analysis.allocations.scaling import PeakScaling
-    from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, Turn
+    from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, FamilyRow, Turn
     from reportgen.report.model import Report
     from reportgen.report.view.medium import Medium
 
@@ -60,18 +64,57 @@ def _left_out(comparison: Comparison, num_shown: int) -> str | None:
 
 
 def _families(comparison: Comparison, num_shown: int, medium: Medium) -> Table | None:
-    rows = [
-        Row(cells=(Cell(text=fmt.legible(row.family, 40)), *(_family_cell(cell) for cell in row.cells[:num_shown])))
-        for row in comparison.families[: medium.small_rows]
-    ]
-    if not rows:
+    shown = comparison.families[: medium.small_rows]
+    if not shown:
         return None
+    rows = [
+        Row(cells=(Cell(text=_family_name(row.family)), *(_family_cell(cell) for cell in row.cells[:num_shown])))
+        for row in shown
+    ]
+    columns = comparison.columns[:num_shown]
+    left_us = _left_us(columns, shown)
+    if any(left_us):
+        name = _left_name(len(comparison.families) - len(shown), any(_left_us(columns, comparison.families)))
+        cells = tuple(_left_cell(column, us) for column, us in zip(columns, left_us, strict=True))
+        rows.append(Row(kind="rest", cells=(Cell(text=name), *cells)))
+    whole = [Cell(text=f"100{fmt.NBSP}%", note=fmt.duration(column.device_us_per_step)) for column in columns]
+    rows.append(Row(kind="total", cells=(Cell(text="device time"), *whole)))
     return Table(
         caption="Families of operators in each case: share of its device time.",
         columns=_columns(comparison, num_shown, "Family", 24.0, numeric=True),
         rows=tuple(rows),
         note=_left_out(comparison, num_shown),
     )
+
+
+def _family_name(family: str) -> str:
+    """Name a family; operators whose work has no model are none, whatever is left out below them."""
+    return "without a model of its work" if family == UNMODELLED else fmt.legible(family, 40)
+
+
+def _left_us(columns: Sequence[CaseColumn], shown: Sequence[FamilyRow]) -> list[float]:
+    """Return for each case the device time a step that is of none of the families shown."""
+    left = []
+    for index, column in enumerate(columns):
+        cells = (row.cells[index] for row in shown)
+        parts = [cell.device_us_per_step for cell in cells if cell]
+        left.append(left_over(column.device_us_per_step or 0.0, parts))
+    return left
+
+
+def _left_name(num_families: int, is_any_unlisted: bool) -> str:
+    """Name what is left: families that were cut, and work that no operator of the list launched."""
+    unlisted = "of no operator listed"
+    if not num_families:
+        return unlisted
+    families = f"other, {fmt.plural(num_families, 'family', 'families')}"
+    return f"{families} and {unlisted}" if is_any_unlisted else families
+
+
+def _left_cell(column: CaseColumn, left_us: float) -> Cell:
+    if not left_us or not column.device_us_per_step:
+        return Cell(text=_ABSENT, muted=True)
+    return Cell(text=fmt.share(left_us / column.device_us_per_step), note=fmt.duration(left_us))
 
 
 def _family_cell(cell: FamilyCell | None) -> Cell:

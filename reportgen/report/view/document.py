@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from reportgen.analysis.step_export import StepExport
+from reportgen.analysis.one_step.step_export import StepExport
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.verdict import VerdictText, verdict

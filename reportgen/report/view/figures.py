@@ -6,11 +6,12 @@ import dataclasses
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, StepTimes
+from reportgen.findings.samples import spread_ends
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.gains import step_before
-from reportgen.report.view.medium import Medium
+from reportgen.report.view.medium import SCREEN, Medium
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class KeyFigures:
 def view_figures(report: Report, medium: Medium) -> KeyFigures:
     """Return the key figures of the cases that page one has room for."""
     shown = report.cases[: medium.most_cases_on_page_one]
-    rows = tuple(CaseFigures(case=cases.label(case), figures=case_figures(report, case)) for case in shown)
+    rows = tuple(CaseFigures(case=cases.label(case), figures=case_figures(report, case, medium)) for case in shown)
     left = len(report.cases) - len(shown)
     more = f"{fmt.plural(left, 'more case')}, each in the budget below." if left else None
     return KeyFigures(heads=_heads(report, shown), rows=rows, more=more)
@@ -67,9 +68,11 @@ def _heads(report: Report, shown: tuple[CaseAnalysis, ...]) -> tuple[str, ...]:
     )
 
 
-def case_figures(report: Report, case: CaseAnalysis) -> tuple[Figure, Figure, Figure, Figure, Figure]:
+def case_figures(
+    report: Report, case: CaseAnalysis, medium: Medium = SCREEN
+) -> tuple[Figure, Figure, Figure, Figure, Figure]:
     """Return step, throughput, busy share, best step and peak memory of a case."""
-    return (_step(case), _throughput(case), _busy(case), _best(report, case), _memory(case))
+    return (_step(case, medium), _throughput(case), _busy(case), _best(report, case), _memory(case))
 
 
 def split(text: str, note: str = "") -> Figure:
@@ -90,15 +93,19 @@ def chosen_times(case: CaseAnalysis) -> StepTimes | None:
     return case.timing.counted if case.timing is not None else None
 
 
-def spread_words(case: CaseAnalysis) -> str:
-    """Return the spread of the step's time and its sample size, "6.00 to 7.30 ms, n = 200"."""
+def spread_words(case: CaseAnalysis, medium: Medium) -> str:
+    """Return the spread of the step's time and what it is: "6.00 to 7.30 ms, 5th to 95th percentile, n = 200".
+
+    Paper leaves percentiles, which most spreads are of, to the glossary: its page one has no line for them.
+    """
     times = chosen_times(case)
     if times is None:
         return ""
-    return f"{fmt.spread(times.p5_us, times.p95_us)}, {fmt.sample(times.num_samples)}"
+    ends = f"{spread_ends(times)}, " if times.is_few or not medium.is_print else ""
+    return f"{fmt.spread(*times.spread_us)}, {ends}{fmt.sample(times.num_samples)}"
 
 
-def _step(case: CaseAnalysis) -> Figure:
+def _step(case: CaseAnalysis, medium: Medium) -> Figure:
     if case.outcome == "failed":
         return missing("the case failed")
     step_us = cases.step_us(case)
@@ -107,8 +114,9 @@ def _step(case: CaseAnalysis) -> Figure:
     revisit = case.timing.revisit if case.timing else None
     if revisit is not None and revisit.median_us < step_us / 2:
         known = f"{fmt.step_time(revisit.median_us)}, shapes known"
-        return split(fmt.step_time(step_us), f"{spread_words(case)}; {known}" if spread_words(case) else known)
-    return split(fmt.step_time(step_us), spread_words(case))
+        spread = spread_words(case, medium)
+        return split(fmt.step_time(step_us), f"{spread}; {known}" if spread else known)
+    return split(fmt.step_time(step_us), spread_words(case, medium))
 
 
 def _throughput(case: CaseAnalysis) -> Figure:

@@ -30,12 +30,13 @@ _MOST_ON_PAPER = 2
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CaseFixes:
-    """The fixes of one case."""
+    """The fixes of one case; `then` is what is worth a look after them, empty where nothing is."""
 
     chart: Chart | None
     table: Table
+    then: str = ""
     # From which step the measured fixes were taken, where it is not the one that the chart begins with.
-    paired: str
+    paired: str = ""
 
 
 def view_fixes(report: Report, charts: dict[str, Chart], medium: Medium) -> tuple[CaseFixes, ...]:
@@ -45,13 +46,27 @@ def view_fixes(report: Report, charts: dict[str, Chart], medium: Medium) -> tupl
         longest = sorted(told, key=lambda sequence: -sequence.step_us)[:_MOST_ON_PAPER]
         told = [sequence for sequence in told if sequence in longest]
     return tuple(
-        CaseFixes(
-            chart=charts.get(sequence.case),
-            table=fixes_table(sequence, case_of(report, sequence), len(told)),
+        dataclasses.replace(
+            _of_case(sequence, case_of(report, sequence), charts.get(sequence.case), len(told)),
             paired=_paired(report, sequence),
         )
         for sequence in told
     )
+
+
+def _of_case(sequence: FixSequence, case: CaseAnalysis, chart: Chart | None, num_cases: int) -> CaseFixes:
+    then = cases.lead(case, num_cases, told_then(sequence)) if sequence.then_worth else ""
+    return CaseFixes(chart=chart, table=fixes_table(sequence, case, num_cases), then=then)
+
+
+def told_then(sequence: FixSequence) -> str:
+    """Say what rules passed as too small a share of the step, and is none of the step that the fixes leave."""
+    given = [
+        f"`{one.rule}`, at most {fmt.duration(one.cost_us_per_step)} or {fmt.share(one.share_after)} of that step "
+        f"({fmt.share(one.share_of_step)} now)"
+        for one in sequence.then_worth
+    ]
+    return f"once these are made, with the device’s work as it is, worth a look too: {fmt.listing(given)}."
 
 
 def case_of(report: Report, sequence: FixSequence) -> CaseAnalysis:

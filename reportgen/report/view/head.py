@@ -17,6 +17,7 @@ from reportgen.report.view.figures import chosen_times
 from reportgen.report.view.medium import Medium
 
 MOST_NOTICES = 3
+LONGEST_REASON = 160
 # Medians of the first and the last quarter that lie further apart than this share of the median are two regimes.
 DRIFT_SHARE = 0.2
 _COMMON = ("batch", "dtype", "preset")
@@ -168,7 +169,8 @@ def _unsteady(report: Report) -> str | None:
     for case in report.cases:
         times = chosen_times(case)
         if case.name in fired and times is not None and times.median_us > 0:
-            found.append(((times.p95_us - times.p5_us) / times.median_us, case, times))
+            low_us, high_us = times.spread_us
+            found.append(((high_us - low_us) / times.median_us, case, times))
     if not found:
         return None
     _, case, times = max(found, key=lambda one: one[0])
@@ -178,7 +180,7 @@ def _unsteady(report: Report) -> str | None:
         first, last = statistics.median(times.samples_us[:quarter]), statistics.median(times.samples_us[-quarter:])
         if abs(last - first) >= DRIFT_SHARE * times.median_us:
             return f"{lead} drifts: {fmt.step_time(first)} at first, {fmt.step_time(last)} in the end."
-    return f"{lead} is not steady: {fmt.spread(times.p5_us, times.p95_us)}."
+    return f"{lead} is not steady: {fmt.spread(*times.spread_us)}."
 
 
 def _timing(report: Report) -> str | None:
@@ -191,7 +193,7 @@ def _timing(report: Report) -> str | None:
         if timing.basis == "unprofiled":
             profiled_us = timing.profiled_step_us.timeline or timing.profiled_step_us.detail
             times = timing.counted
-            if profiled_us is not None and profiled_us > (times.p95_us if times else timing.step_us):
+            if profiled_us is not None and profiled_us > (times.spread_us[1] if times else timing.step_us):
                 added = fmt.duration(profiled_us - timing.step_us)
                 return (
                     f"The profiler adds {added} to the step of {cases.label(case)}: parts are scaled to go without it."
@@ -199,7 +201,7 @@ def _timing(report: Report) -> str | None:
             if profiled_us is not None and times is not None:
                 within = within or (
                     f"What the profiler adds to the step of {cases.label(case)} is within the spread of the unprofiled "
-                    f"steps, {fmt.spread(times.p5_us, times.p95_us)}."
+                    f"steps, {fmt.spread(*times.spread_us)}."
                 )
             continue
         row = next((row for row in case.budget.parts if row.name == "profiler"), None) if case.budget else None
@@ -226,10 +228,13 @@ def all_notices(report: Report) -> tuple[tuple[str, Notice], ...]:
 
 def _of_case(case: CaseAnalysis) -> list[Notice]:
     notices = list(case.notices)
+    reason = fmt.legible(case.reason, LONGEST_REASON) if case.reason else ""
     if case.outcome != "done":
         word = "failed" if case.outcome == "failed" else "did not finish"
-        reason = f": {fmt.legible(case.reason, 120)}" if case.reason else ""
-        notices.insert(0, Notice(code="case-outcome", text=f"The case {word}{reason}", affects_conclusions=True))
+        text = f"The case {word}{f': {reason}' if reason else ''}"
+        notices.insert(0, Notice(code="case-outcome", text=text, affects_conclusions=True))
+    elif reason:  # a captured loop that ended in order, before all passes had
+        notices.insert(0, Notice(code="case-outcome", text=cases.sentence(reason), affects_conclusions=True))
     return notices
 
 

@@ -57,7 +57,7 @@ def _of_case(report: Report, case: CaseAnalysis) -> str | None:
 def _next_operator(case: CaseAnalysis, step_us: float) -> tuple[Operator, float] | None:
     """Return the operator with the most to gain at its roof among those under the threshold of a finding."""
     rows = [
-        (row.device_us_per_step - row.roof_us * row.calls_per_step, row)
+        (row.device_us_per_step - row.roof_us * row.working_calls_per_step, row)
         for row in case.operators.items
         if row.device_us_per_step and row.roof_us
     ]

@@ -46,7 +46,7 @@ class Links:
         strip = self._strips.get(finding.case or "")
         if strip is None or strip.export is None:
             return ()
-        href, step = f"#{strip.id}", f"step {strip.export.step}"
+        href, step = f"#{strip.id}", f"step {strip.export.told}"
         stretches = places_of(strip.export, finding)
         if stretches:
             return tuple(

@@ -37,9 +37,9 @@ def _sentences(memory: Memory) -> Iterator[tuple[str, str]]:
     if memory.first_step is not None:
         first = memory.first_step
         yield (
-            "First step:",
+            "First step of all:",
             f"{fmt.size(first.peak_allocated_bytes)} allocated and {fmt.size(first.peak_reserved_bytes)} reserved at "
-            f"its peak, from {fmt.size(first.start_bytes)} that were left by building it.",
+            f"its peak, from {fmt.size(first.start_bytes)} that were there once the case was built.",
         )
     if memory.fragmentation is not None:
         yield "Holes:", _holes(memory)
@@ -61,11 +61,19 @@ def _peak(memory: Memory) -> str:
         )
     text = f"{fmt.size(memory.peak_allocated_bytes)} allocated at the peak"
     if memory.start_bytes is not None:
-        before = "before its first step" if memory.basis == "unprofiled" else "before the step"
-        text += f", {fmt.size(memory.start_bytes)} {before}"
+        before = "the first timed step" if memory.basis == "unprofiled" else f"{_step_of(memory)}, which holds it"
+        text += f", {fmt.size(memory.start_bytes)} before {before}"
     if memory.peak_reserved_bytes is not None:
         text += f"; {fmt.size(memory.peak_reserved_bytes)} reserved"
     return f"{text} ({_BASIS[memory.basis]})." if memory.basis else f"{text}."
+
+
+def _step_of(memory: Memory) -> str:
+    """Name the step that the curve is of, among those that were recorded beside it."""
+    curve = memory.curve
+    if curve is None or curve.ordinal is None or curve.num_steps < 2:
+        return "the step"
+    return f"step {curve.ordinal} of {curve.num_steps}{' (it settles)' if curve.ordinal == 1 else ''}"
 
 
 def _makes_peak(memory: Memory) -> str:
@@ -96,7 +104,8 @@ def _passes(memory: Memory) -> str:
         return ""
     told = [("timing pass", memory.peak_allocated_bytes)]
     if memory.curve is not None:
-        told.append((f"{wording.pass_of_curve(memory)} (chart)", max(memory.curve.allocated_bytes)))
+        drawn = f"{wording.pass_of_curve(memory)} (chart: {_step_of(memory)})"
+        told.append((drawn, max(memory.curve.allocated_bytes)))
     if memory.at_peak_bytes is not None:
         name = "memory pass" if memory.at_peak_basis == "snapshot" else "detail pass"
         told.append((f"{name} (tables)", memory.at_peak_bytes))

@@ -67,6 +67,8 @@ def table_of_lines(memory: Memory, medium: Medium) -> Table | None:
 
 def _line_cell(line: PeakLine) -> Cell:
     """Return the place that allocated a line's blocks, with what it had called there: one line can call much."""
+    if line.source is None and line.before_recording:
+        return Cell(text="before the history began", muted=True)
     cell = source_cell(line.source, 60)
     beneath = line.source.beneath if line.source else None
     return dataclasses.replace(cell, note=f"{cell.note}, through {fmt.legible(beneath, 72)}") if beneath else cell

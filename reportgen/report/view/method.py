@@ -34,7 +34,7 @@ class Appendices:
     command_missing: str
     cases: Table
     passes: Table | None
-    flags: Table | None
+    flags: tuple[tuple[str, str], ...]
     rules: Table
     notices: Table | None
     glossary: tuple[tuple[str, str], ...]
@@ -227,21 +227,11 @@ def _passes(report: Report) -> Table | None:
     return Table(caption="The passes", columns=tables.columns(*heads), rows=tuple(rows))
 
 
-def _flags(report: Report) -> Table | None:
-    flags = report.environment.flags
-    if not flags:
-        return None
-    rows = tuple(
-        Row(
-            cells=(
-                Cell(text=fmt.legible(name, 60), code=True),
-                Cell(text="not set" if value is None else fmt.legible(str(value), 100)),
-            )
-        )
-        for name, value in sorted(flags.items())
-    )
-    return Table(
-        caption="Flags in force", columns=tables.columns(("Flag", 50.0, False), ("Value", 50.0, False)), rows=rows
+def _flags(report: Report) -> tuple[tuple[str, str], ...]:
+    """Return each flag's name and value, by name."""
+    return tuple(
+        (fmt.legible(name, 60), "not set" if value is None else fmt.legible(str(value), 100))
+        for name, value in sorted(report.environment.flags.items())
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import CaseAnalysis, Kernel, Operator
-from reportgen.analysis.roofline import OVER_COPY
+from reportgen.analysis.roofline.roofline import OVER_COPY
 from reportgen.findings.samples import recorded_steps
 from reportgen.report.model import Report
 from reportgen.report.operator_table import FILE_NAME
@@ -15,12 +15,14 @@ from reportgen.report.view import cases, tables
 from reportgen.report.view.anchors import ranked_operators
 from reportgen.report.view.links import Links
 from reportgen.report.view.medium import Medium
+from reportgen.report.view.sums import left_over
 from reportgen.report.view.tables import Cell, Link, Row, Table
 
 # Characters of a kernel's name: two lines of the column.
 _NAME_ON_A_PAGE, _NAME_ON_A_WIDE_PAGE = 84, 190
 # Of one case, and of each of two that share the page.
 _KERNELS_ALONE, _KERNELS_SHARING = 12, 7
+_NO_OPERATOR = "no operator"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,8 +80,9 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
     shown = ranked[: medium.operator_rows]
     values = [_time(item, on_host=on_host) or 0.0 for item in shown]
     rest_us = sum(_time(item, on_host=on_host) or 0.0 for item in ranked[len(shown) :]) + (case.operators.other_us or 0)
-    num_rest = max(case.operators.total, len(ranked)) - len(shown)
-    values_all = [*values, rest_us] if rest_us > 0 else values
+    none_us = 0.0 if on_host else _of_no_operator(case)
+    left = [(name, us) for name, us in ((_rest_name(case, ranked, len(shown)), rest_us), (_NO_OPERATOR, none_us)) if us]
+    values_all = [*values, *(us for _, us in left)]
     total_us = sum(values_all)
     cells = tables.times(values_all, total_us, unit="µs")
     roofs = any(item.roof_share is not None for item in shown)
@@ -98,10 +101,9 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
         for index, item in enumerate(shown)
     ]
     blank = (Cell(text=""),) * (3 if roofs else 0)
-    if rest_us > 0:
-        share = Cell(text=fmt.share(rest_us / total_us if total_us else None))
-        lead = (Cell(text=f"other, {fmt.plural(num_rest, 'shape')}"), Cell(text=""), Cell(text=""))
-        rows.append(Row(kind="rest", cells=(*lead, cells[len(shown)], share, *blank)))
+    for index, (name, us) in enumerate(left, len(shown)):
+        lead = (Cell(text=name), Cell(text=""), Cell(text=""))
+        rows.append(Row(kind="rest", cells=(*lead, cells[index], Cell(text=fmt.share(us / total_us)), *blank)))
     whole = Cell(text=f"100{fmt.NBSP}%")
     name = "operators’ own host time" if on_host else "device time"
     rows.append(Row(kind="total", cells=(Cell(text=name), Cell(text=""), Cell(text=""), cells[-1], whole, *blank)))
@@ -110,8 +112,23 @@ def _table(case: CaseAnalysis, ranked: Sequence[Operator], num_cases: int, mediu
         columns=_columns(case, roofs=roofs),
         rows=tuple(rows),
         sortable=not medium.is_print,
-        note=_note(case, shown, num_rest, medium, roofs=roofs),
+        note=_note(case, shown, medium, roofs=roofs),
     )
+
+
+def _rest_name(case: CaseAnalysis, ranked: Sequence[Operator], num_shown: int) -> str:
+    """Name the rows left out by how many have time; of those that report.json cut they may be fewer."""
+    num_cut = max(0, case.operators.total - len(case.operators.items)) if case.operators.other_us else 0
+    shapes = fmt.plural(len(ranked) - num_shown + num_cut, "shape")
+    return f"other, at most {shapes}" if num_cut > 1 else f"other, {shapes}"
+
+
+def _of_no_operator(case: CaseAnalysis) -> float:
+    """Return the device time a step that no operator is known to have launched, as that of a replayed graph."""
+    if case.device_time is None:
+        return 0.0
+    listed = [item.device_us_per_step or 0.0 for item in case.operators.items]
+    return left_over(case.device_time.activity_sum_us_per_step or 0.0, [*listed, case.operators.other_us or 0.0])
 
 
 def _columns(case: CaseAnalysis, *, roofs: bool) -> tuple[tables.Column, ...]:
@@ -176,7 +193,7 @@ def _share_cell(item: Operator, most: float, *, on_host: bool) -> Cell:
 def _roof_cells(item: Operator, *, roofs: bool) -> tuple[Cell, ...]:
     if not roofs:
         return ()
-    call_us = item.device_us_per_step / item.calls_per_step if item.device_us_per_step and item.calls_per_step else None
+    call_us = item.device_us_per_call
     rate = fmt.NOT_EVALUATED
     if call_us and item.flops and _is_right_of_ridge(item):
         rate = fmt.flop_rate(item.flops / call_us * 1e6)
@@ -200,7 +217,7 @@ def _caption(case: CaseAnalysis, num_shown: int, *, on_host: bool) -> str:
     return f"the {which} with the most {what}, n{fmt.NBSP}={fmt.NBSP}{recorded_steps(case)}."
 
 
-def _note(case: CaseAnalysis, shown: Sequence[Operator], num_rest: int, medium: Medium, *, roofs: bool) -> str | None:
+def _note(case: CaseAnalysis, shown: Sequence[Operator], medium: Medium, *, roofs: bool) -> str | None:
     texts = []
     num_listed, num_all = len(case.operators.items), case.operators.total
     if roofs:
@@ -213,8 +230,12 @@ def _note(case: CaseAnalysis, shown: Sequence[Operator], num_rest: int, medium: 
             f"Over 100{fmt.NBSP}%: to {fmt.share(OVER_COPY, 0)} as writing alone is quicker than the copy that gives "
             "the roof, beyond it from the cache (L2), or by an error in the model of the work."
         )
-    if num_rest > 0 and medium.is_print:
+    if max(num_all, num_listed) > len(shown) and medium.is_print:
         listed = f"All {fmt.plural(num_all, 'shape')}" if num_listed == num_all else f"{fmt.count(num_listed)} shapes"
+        without = num_listed - len(ranked_operators(case))
+        what = "host" if case.device_kind == "host" else "device"
+        if without:
+            listed += f", {fmt.count(without)} of them without {what} time,"
         texts.append(f"{listed} are in report.json and in {FILE_NAME}, which are attached to this PDF.")
     return " ".join(texts) or None
 

@@ -108,13 +108,15 @@ def _side_by_side(usable: Sequence[CaseAnalysis]) -> Table:
             (Cell(text=f"Device time bound by {bound}"), [_bound_share(case, bound) for case in usable])
             for bound in ("compute", "memory", "latency")
         ]
+        rows.append((Cell(text="Device time without a bound"), [_bound_share(case, None) for case in usable]))
     for name in _shared(usable):
         rows.append((tables.name(name.removeprefix("aten::"), 24), [_per_call(case, name) for case in usable]))
     width = 72.0 / len(usable)
     heads = [("", 28.0, False), *[(cases.label(case, 16), width, True) for case in usable]]
     body = tuple(Row(cells=(name, *(tables.text(value) for value in values))) for name, values in rows)
     what = "host time" if all(_on_host(case) for case in usable) else "device time"
-    caption = f"The same quantities in each case. Operators: {what} a call over all its shapes, and its share."
+    that = "" if all(_on_host(case) for case in usable) else " that launches work,"
+    caption = f"The same quantities in each case. Operators: {what} a call{that} over all its shapes, and its share."
     return Table(caption=caption, columns=tables.columns(*heads), rows=body)
 
 
@@ -129,12 +131,14 @@ def _per_item(case: CaseAnalysis) -> str:
     return fmt.duration(work_us / (throughput.value * step_us / 1e6))
 
 
-def _bound_share(case: CaseAnalysis, bound: str) -> str:
-    total_us = sum(item.device_us_per_step or 0.0 for item in case.operators.items)
-    if not total_us or not any(item.bound for item in case.operators.items):
+def _bound_share(case: CaseAnalysis, bound: str | None) -> str:
+    """Write the share of all device time that has this bound; for None what is left when all bounds are taken."""
+    shares = [(item.bound, item.share_of_device or 0.0) for item in case.operators.items]
+    if not any(item for item, _ in shares):
         return fmt.NOT_EVALUATED
-    bound_us = sum(item.device_us_per_step or 0.0 for item in case.operators.items if item.bound == bound)
-    return fmt.share(bound_us / total_us, 0)
+    if bound is None:
+        return fmt.share(max(0.0, 1.0 - sum(share for item, share in shares if item is not None)), 0)
+    return fmt.share(sum(share for item, share in shares if item == bound), 0)
 
 
 def _shared(usable: Sequence[CaseAnalysis]) -> list[str]:
@@ -151,12 +155,21 @@ def _shared(usable: Sequence[CaseAnalysis]) -> list[str]:
 
 def _per_call(case: CaseAnalysis, name: str) -> str:
     items = [item for item in case.operators.items if item.name == name]
-    calls = sum(item.calls_per_step for item in items)
+    calls = sum(_calls(case, item) for item in items)
     time_us = sum(_time(case, item) or 0.0 for item in items)
-    whole = sum(_time(case, item) or 0.0 for item in case.operators.items) + (case.operators.other_us or 0.0)
-    if not calls or not whole:
+    shares = [item.share_of_host if _on_host(case) else item.share_of_device for item in items]
+    if not calls:
         return fmt.NOT_RECORDED
-    return f"{fmt.duration(time_us / calls)}, {fmt.share(time_us / whole)}"
+    return f"{fmt.duration(time_us / calls)}, {fmt.share(sum(share or 0.0 for share in shares))}"
+
+
+def _calls(case: CaseAnalysis, item: Operator) -> float:
+    """Return the calls that have time to show: on a device those that launched work themselves."""
+    return item.calls_per_step if _on_host(case) else item.working_calls_per_step
+
+
+def _us_per_call(case: CaseAnalysis, item: Operator) -> float:
+    return (_time(case, item) or 0.0) / _calls(case, item)
 
 
 def _first_visits(report: Report, medium: Medium) -> Table | None:
@@ -193,19 +206,18 @@ def _several(case: CaseAnalysis, medium: Medium) -> Table | None:
     """Return the operators that occur at two shapes or more, with their shortest and longest call."""
     groups: dict[str, list[Operator]] = {}
     for item in case.operators.items:
-        if (_time(case, item) or 0.0) > 0 and item.calls_per_step and item.input_shapes is not None:
+        if (_time(case, item) or 0.0) > 0 and _calls(case, item) and item.input_shapes is not None:
             groups.setdefault(item.name, []).append(item)
     several = [(name, items) for name, items in groups.items() if len(items) > 1][: medium.small_rows]
     if not several:
         return None
     rows = []
     for name, items in several:
-        ranked = sorted(items, key=lambda item: (_time(case, item) or 0.0) / item.calls_per_step)
+        ranked = sorted(items, key=lambda item: _us_per_call(case, item))
         cells = [tables.name(name.removeprefix("aten::"), medium.name_limit), Cell(text=fmt.count(len(items)))]
         for item in (ranked[0], ranked[-1]):
-            call_us = (_time(case, item) or 0.0) / item.calls_per_step
             shapes = fmt.shorten(fmt.shapes(item.input_shapes, item.input_types, item.name, limit=2), 34)
-            cells.append(Cell(text=fmt.duration(call_us), note=shapes))
+            cells.append(Cell(text=fmt.duration(_us_per_call(case, item)), note=shapes))
         rows.append(Row(cells=tuple(cells)))
     heads = (
         ("Operator", 26.0, False), ("Shapes", 8.0, True), ("Shortest call", 33.0, False), ("Longest call", 33.0, False),

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from reportgen import formatting as fmt
 from reportgen.analysis.model import BUDGET_PARTS, Source
-from reportgen.analysis.step_export import Slice, SliceKind, StepExport, Track
+from reportgen.analysis.one_step.step_export import Slice, SliceKind, StepExport, Track
 from reportgen.report.charts.model import Chart
 from reportgen.report.model import Report
 from reportgen.report.view import cases
@@ -88,7 +88,7 @@ def _with_data(strip: Strip, export: StepExport, anchors: Anchors, most_of_a_kin
     limit = max(_LEAST_NAME, min(_NAME_LIMIT, most_text // max(len(writer.names.values), 1)))
     data = {
         "case": strip.case,
-        "step": export.step,
+        "step": export.told,
         "duration": round(export.duration_us * _NANOSECONDS),
         "left_out": num_left_out + export.num_dropped,
         "parts": BUDGET_PARTS,

@@ -68,6 +68,12 @@ class Cell:
     # The whole name, where `text` is cut.
     title: str | None = None
 
+    @property
+    def is_only_code(self) -> bool:
+        """Whether nothing stands in the cell but a name in the fixed pitch."""
+        beside = (self.strong, self.part, self.pad, self.note, self.href, self.links)
+        return self.code and self.bar is None and not any(beside)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Column:

@@ -64,12 +64,18 @@ def view_time(report: Report, medium: Medium, links: Links) -> Time:
 
 
 def _budget_missing(report: Report) -> str:
-    if any(case.device_kind == "not-recorded" for case in report.cases):
+    is_trace = report.input.kind == "trace"
+    if any(case.device_kind == "not-recorded" and (is_trace or case.steps) for case in report.cases):
         return (
             "No budget: the trace holds no device activity, so work and waits of the device cannot be told apart. "
             "Record with ProfilerActivity.CUDA."
         )
-    return "No budget: no whole step was recorded. Record at least two steps with `prof.step()`."
+    if is_trace:
+        return "No budget: no whole step was recorded. Record at least two steps with `prof.step()`."
+    # What to do depends on how the steps were to be told, which whoever recorded them has put down.
+    num_cases = len(report.cases)
+    reasons = [cases.lead(case, num_cases, fmt.legible(case.reason)) for case in report.cases if case.reason]
+    return " ".join(["No budget: no whole step was recorded.", *map(cases.sentence, reasons)])
 
 
 def _gaps_missing(report: Report) -> str:
@@ -98,7 +104,7 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
     rows = tuple(
         Row(
             cells=(
-                Cell(text=str(row.index)),
+                Cell(text=str(row.index if row.ordinal is None else row.ordinal)),
                 interval[i]
                 if row.interval_us is not None
                 else Cell(text="settling" if row.settling else "not recorded", muted=True),
@@ -115,7 +121,9 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
         ("Activities", 16.0, True), ("", 18.0, False),
     )  # fmt: skip
     caption = cases.lead(case, num_cases, "the recorded steps. Interval: from one completion to the next.")
-    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, sortable=True)
+    first = case.steps[0].index
+    note = f"Step 1 is ProfilerStep#{first} of the trace." if first != 1 and case.steps[0].ordinal == 1 else None
+    return Table(caption=caption, columns=tables.columns(*heads), rows=rows, note=note, sortable=True)
 
 
 def _remark(row: StepRow) -> str:

@@ -24,7 +24,7 @@ def try_alternative(request: AlternativeRequest) -> AlternativeTried:
         return AlternativeTried(alternative=_tried(request))
     except NotApplicableError as error:
         outcome = RecordedAlternative(name=request.name, outcome="not-applicable", reason=str(error))
-    except Exception as error:  # noqa: BLE001 (a pass's boundary: an alternative that fails costs only itself)
+    except Exception as error:  # noqa: BLE001 (a boundary, docs/design.md: an alternative that fails costs only itself)
         traceback.print_exc()
         reason = explain(error, Path(request.workload))
         outcome = RecordedAlternative(name=request.name, outcome="failed", reason=reason)

@@ -23,6 +23,7 @@ from reportgen.runner.capture.book import Book, open_book
 from reportgen.runner.capture.lengths import SequenceLengths
 from reportgen.runner.capture.ranks import Rank, own_rank
 from reportgen.runner.capture.reporting import start_report
+from reportgen.runner.capture.shortfall import BY_HAND, SETTLING_STEPS, Entry, describe_shortfall
 from reportgen.runner.capture.window import profile_steps, time_steps
 from reportgen.runner.clocks import clock_of
 from reportgen.runner.failures import explain
@@ -32,7 +33,6 @@ from reportgen.workload import Phase
 from reportgen.workload.provenance import describe_loader
 
 SKIPPED_STEPS = 10
-SETTLING_STEPS = 3
 _NOT_POSSIBLE: dict[PassName, str] = {
     "cold": "a captured loop is built before it is captured",
     "sync": "a captured loop is watched from outside: no step can be repeated",
@@ -60,7 +60,7 @@ def capture(
     """Profile a window of the loop in the ``with`` block, which calls ``session.step()`` at the end of each step.
 
     `skip` steps are let pass; then some are timed without the profiler, a few recorded with it, lightly and in detail,
-    and some more timed: 35 steps of a second each, 130 short ones. After that a step costs under a microsecond. The
+    and some more timed: 35 steps of a second each, 125 short ones. After that a step costs under a microsecond. The
     report is written beside its recording, below `output`, by a process of its own that starts when the block ends.
     An exception in the block is raised unchanged; what was recorded before it is kept.
 
@@ -75,7 +75,12 @@ def capture(
 
 
 class CaptureSession:
-    """A loop being captured; made by `capture`, entered with ``with``."""
+    """A loop being captured; made by `capture`, entered with ``with``.
+
+    Who opens it for a user sets `entry`, so that the user is told what fits the way that was taken.
+    """
+
+    entry: Entry = BY_HAND
 
     def __init__(
         self,
@@ -140,16 +145,8 @@ class CaptureSession:
         self.__exit__(None, None, None)
 
     def _shortfall(self) -> str | None:
-        missing = [name for name in ("timing", "timeline", "detail") if not self._is_done(name)]
-        if not missing:
-            return None
-        if not self.num_steps:
-            return "no step was seen: call session.step() at the end of each pass of the loop"
-        return f"the loop ended after {self.num_steps} steps, before these passes were over: {', '.join(missing)}"
-
-    def _is_done(self, name: Any) -> bool:
-        record = self._book.case.pass_record(name)
-        return record is not None and record.outcome == "done"
+        done = [record.name for record in self._book.case.passes if record.outcome == "done"]
+        return describe_shortfall(self.entry, self.num_steps, self._skip, done)
 
     def _run(self) -> Generator[None]:
         for _ in range(self._skip):

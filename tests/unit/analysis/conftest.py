@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.trace.columns import Trace
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import base, write_trace
 
 Json = dict[str, Any]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.analysis import alignment
-from reportgen.analysis.alignment import align
+from reportgen.analysis.arithmetic import alignment
+from reportgen.analysis.arithmetic.alignment import align
 
 sequences = st.lists(st.integers(0, 4), max_size=14)
 

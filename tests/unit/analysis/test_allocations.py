@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import Memory
 from reportgen.trace.snapshot import read_snapshot
+from tests.analyzing import analyze_case
 
 Json = dict[str, Any]
 KIB = 1024

@@ -6,10 +6,11 @@ import textwrap
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.recording import Recording
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 from tests.planted import budget_of, gaps_of, parts_us
 
 pytestmark = pytest.mark.torch

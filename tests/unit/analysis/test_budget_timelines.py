@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from reportgen.analysis.budget import compute_budget
-from reportgen.analysis.budget_result import BudgetResult, part_of
-from reportgen.analysis.steps import measure_steps
-from reportgen.analysis.timing import summarize_timing
+from reportgen.analysis.budget.compute import compute_budget
+from reportgen.analysis.steps.steps import measure_steps
+from reportgen.analysis.steps.timing import summarize_timing
+from reportgen.analysis.waiting.budget_result import BudgetResult, part_of
 from reportgen.trace.columns import Trace
 from tests.trace_builder import activity, frame, kernel, launch, op, span, step
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.case_places import CasePlaces
-from reportgen.analysis.sources import rank_sources
-from reportgen.analysis.window import count
+from reportgen.analysis.attribution.attribution import Attribution
+from reportgen.analysis.attribution.case_places import CasePlaces
+from reportgen.analysis.steps.window import count
+from reportgen.analysis.totals.sources import rank_sources
 from reportgen.recording import SyncSite
 from reportgen.trace.columns import Trace
 from tests.trace_builder import OFFSET_US, frame, kernel, launch, op, step
@@ -57,11 +57,15 @@ def test_host_time_of_one_trace_is_that_of_its_own_frames(read: Read) -> None:
         frame("run.py(9): pause", 30, 40),
         frame("torch/nn/functional.py(7): f", 40, 10),
         step(1, 0, 100),
+        frame("run.py(9): pause", 110, 10),
         step(2, 100, 100),
+        frame("run.py(9): pause", 210, 30),
+        step(3, 200, 80),
     )
     ranked = rank_sources(CasePlaces(Attribution(trace, trace), "t"), count(trace), None)
 
-    assert {row.function: row.host_us_per_step for row in ranked.items} == {"main": 80, "pause": 20}
+    # The first step settles; the others pause for 10 of 100 and 30 of 80.
+    assert {row.function: row.host_us_per_step for row in ranked.items} == {"main": 70, "pause": 20}
 
 
 def test_device_time_belongs_to_the_innermost_user_function_that_launched(read: Read) -> None:

@@ -1,4 +1,4 @@
-"""Conditions H1, H3, H4 and H5: what memory numbers must survive, each with the smallest input that shows it."""
+"""Conditions H1, H3, H4 and H5 of docs/conditions.md: what memory must survive, each by its smallest input."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.recording import MemoryMarks, RecordedCase
 from reportgen.trace.columns import Trace
 from reportgen.trace.snapshot import read_snapshot
+from tests.analyzing import analyze_case
 from tests.trace_builder import frame, memory, op, step
 
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Figures of hand-made traces that other tools got wrong, each named by the id of its condition.
+"""Figures of hand-made traces that other tools got wrong, each named by the id of its condition in docs/conditions.md.
 
 What the trace itself says in such cases (links, notices) is tested beside the trace.
 """
@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, DeviceTime
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import activity, base, frame, kernel, launch, memory, op, span, step, write_trace
 
 Analyze = Callable[..., CaseAnalysis]

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import kernel, launch, op, step
 
 Analyze = Callable[..., CaseAnalysis]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from reportgen.analysis.frames import FrameIndex, FrameName, call_label, is_user_file, parse_name
+from reportgen.analysis.attribution.frames import FrameIndex, FrameName, call_label, is_user_file, parse_name
 from reportgen.trace.columns import Trace
 from tests.trace_builder import frame
 

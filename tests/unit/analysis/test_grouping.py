@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.analysis.grouping import combine, heaviest, total
+from reportgen.analysis.arithmetic.grouping import combine, heaviest, total
 
 codes = st.integers(-1, 2**31 - 1) | st.integers(-1, 3)
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.recording import RecordedCase, RecordedTiming
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.unit.analysis.test_budget_first_lap import one_step, samples
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
-from reportgen.analysis.joining import join
+from reportgen.analysis.attribution.joining import join
+from reportgen.analysis.case import CaseInputs
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import frame, kernel, launch, op, step
 
 Read = Callable[..., Trace]

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.analysis.allocations.curve import thin
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.recording import MemoryMarks, RecordedCase
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import frame, kernel, launch, memory, op, step
 
 Analyze = Callable[..., CaseAnalysis]
@@ -50,6 +51,36 @@ def test_start_is_that_of_the_step_which_holds_the_peak(analyze: Analyze) -> Non
     assert found.curve is not None
     assert (found.curve.allocated_bytes[0], max(found.curve.allocated_bytes)) == (100, 200)
     assert found.at_peak_bytes == 200
+
+
+@pytest.mark.parametrize(
+    ("heights", "lengths", "ordinal"),
+    [
+        (
+            (300, 300, 300, 300),
+            (90, 50, 20, 30),
+            4,
+        ),  # alike: the settling one passed over, 30 is the median of the rest
+        ((301, 300, 300, 300), (90, 50, 20, 30), 1),  # the peak is where it is
+        ((300, 200, 300, 200), (90, 50, 20, 30), 3),
+        ((300,), (90,), 1),
+    ],
+)
+def test_of_steps_that_reach_the_peak_one_that_the_medians_are_about_is_drawn(
+    analyze: Analyze, heights: tuple[int, ...], lengths: tuple[int, ...], ordinal: int
+) -> None:
+    events: list[dict[str, Any]] = []
+    at = 0
+    for number, (height, length) in enumerate(zip(heights, lengths, strict=True), 11):
+        events += [step(number, at, length), memory(at + 2, height, total=1000 + height)]
+        events += [memory(at + 4, -height, total=1000)]
+        at += length + 10
+    curve = memory_of(analyze(*events)).curve
+
+    assert curve is not None
+    assert (curve.ordinal, curve.num_steps) == (ordinal, len(heights))
+    assert max(curve.allocated_bytes) == 1000 + max(heights)
+    assert curve.time_us[-1] == 4  # from the step's own start
 
 
 def test_a_hosts_counter_begins_with_the_recording_and_says_so(analyze: Analyze) -> None:

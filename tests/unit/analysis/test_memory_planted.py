@@ -6,12 +6,13 @@ from functools import cache
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.findings import evaluate
 from reportgen.recording import Environment
 from reportgen.trace.snapshot import read_snapshot
 from tests import planted
+from tests.analyzing import analyze_case
 
 MEMORY_RULES = {"allocation-spike", "memory-growth", "allocator-churn", "fragmentation", "near-capacity"}
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import Notice
 from reportgen.recording import MemoryMarks, PassRecord, RecordedCase, RecordedTiming, Samples
 from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import kernel, launch, op, step
 
 

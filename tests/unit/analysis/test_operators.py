@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis import operators
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis, Operator
+from reportgen.analysis.totals import operators
+from reportgen.recording import Ceilings, Device
+from reportgen.trace.columns import Trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import frame, kernel, launch, op, span, step
 
 Analyze = Callable[..., CaseAnalysis]
@@ -34,6 +38,40 @@ def test_per_step_is_the_total_over_the_number_of_steps(analyze: Analyze) -> Non
     assert row.device_us_per_step == 5
     assert row.host_us_per_step == 6
     assert row.share_of_device == 1
+
+
+def test_figures_per_call_are_of_the_calls_that_launch_work_themselves(analyze: Analyze) -> None:
+    case = analyze(
+        *(op("aten::addmm", 0, 9), op("aten::addmm", 1, 7), launch(2, 1, 1), launch(4, 1, 2)),  # it calls itself
+        *(kernel(10, 6, 1), kernel(16, 2, 2)),
+        *(op("aten::addmm", 20, 9), op("aten::addmm", 21, 7), launch(22, 1, 3), kernel(30, 4, 3)),
+        op("aten::t", 40, 2),
+    )
+
+    row, idle = only(case, "aten::addmm"), only(case, "aten::t")
+    assert (row.calls_per_step, row.device_calls_per_step, row.device_us_per_call) == (4.0, 2.0, 6.0)
+    assert (idle.calls_per_step, idle.device_calls_per_step, idle.device_us_per_call) == (1.0, 0.0, None)
+
+
+def test_a_call_is_held_against_the_roof_by_the_time_of_one_that_worked(
+    read: Callable[..., Trace],
+) -> None:
+    """A product of 8 x 8 x 8 makes 1 024 operations: of 2 us on a device of 1 GFLOP/s its roof is 1.024."""
+    square = shaped([8, 8], [8, 8], **{"Input Strides": [[8, 1], [8, 1]]})
+    trace = read(
+        *(op("aten::mm", 0, 9, **square), op("aten::mm", 1, 7, **square), launch(2, 1, 1), kernel(10, 2, 1)),
+    )
+    device = Device(
+        index=0, name="X",
+        ceilings=Ceilings(matmul_flops_per_s={"float32": 1e9}, copy_bytes_per_s=1e12, method="measured"),
+    )  # fmt: skip
+    case = analyze_case(
+        CaseInputs(name="trace", timeline=trace, detail=trace, devices=(device,), flags={"matmul_tf32": False})
+    )
+    (row,) = (item for item in case.operators.items if item.name == "aten::mm")
+    assert row.flops == 1024.0
+    assert row.roof_us == pytest.approx(1.024)
+    assert row.roof_share == pytest.approx(0.512)
 
 
 def test_one_operator_at_two_shapes_is_two_rows_the_slower_first(analyze: Analyze) -> None:

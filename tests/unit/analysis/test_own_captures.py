@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.analysis.case import analyze_case
 from reportgen.analysis.inputs import load_recorded
 from reportgen.analysis.model import CaseAnalysis, Memory
 from reportgen.recording import Recording
+from tests.analyzing import analyze_case
 
 DATA = Path(__file__).parents[2] / "data"
 EXAMPLE = Path(__file__).parents[3] / "reports" / "example-gpt2-h200" / "recording"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.attribution import Attribution
-from reportgen.analysis.autograd_work import measure_autograd
-from reportgen.analysis.clocks import measure_clocks
+from reportgen.analysis.attribution.attribution import Attribution
 from reportgen.analysis.model import CaseAnalysis
+from reportgen.analysis.patterns.autograd_work import measure_autograd
+from reportgen.analysis.steps.clocks import measure_clocks
 from reportgen.recording import RecordedCase, RecordedTiming, Samples
 from reportgen.trace.columns import Trace
 from tests.trace_builder import activity, frame, kernel, launch, op, span, step
@@ -110,6 +110,68 @@ def test_an_update_is_what_the_optimizers_span_launched(analyze: Analyze) -> Non
     assert found.parameters_per_step == 2.0  # no gradients were recorded: the most frequent operator's calls
     assert (found.device_us_per_step, found.host_us_per_step) == (10.0, 40.0)
     assert found.extent_us_per_step >= found.device_us_per_step
+
+
+def backward(at: int, *shapes: list[int]) -> list[Json]:
+    """Return a backward pass of 2 for each gradient, which the engine runs on a thread of its own."""
+    made: list[Json] = []
+    for number, shape in enumerate(shapes):
+        start, node = at + 2 * number, "torch::autograd::AccumulateGrad"
+        made += [
+            op(f"autograd::engine::evaluate_function: {node}", start, 2, tid=2),
+            op(node, start, 1, tid=2, **{"Input Dims": [shape]} if shape else {}),
+        ]
+    return made
+
+
+def update_of(at: int, c: int, *passes: list[list[int]]) -> list[Json]:
+    """Return the forward and backward of each of `passes`, 10 apart, then an update of two launches at 60."""
+    made: list[Json] = []
+    for number, shapes in enumerate(passes):
+        made += [op("aten::linear", at + 10 * number, 2), *backward(at + 10 * number + 3, *shapes)]
+    return [
+        *made, span("user_annotation", "Optimizer.step#AdamW.step", at + 60, 20),
+        op("aten::add_", at + 62, 4), launch(at + 63, 2, c), kernel(at + 70, 3, c),
+        op("aten::add_", at + 72, 4), launch(at + 73, 2, c + 1), kernel(at + 80, 3, c + 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("passes", "parameters"),
+    [
+        ([[[4], [4, 8]]], 2),
+        ([[[4], [4, 8]], [[4], [4, 8]], [[4, 8], [4]]], 2),  # three micro-batches of the same two
+        ([[[], []], [[], []]], 2),  # no shapes: as many of them
+        ([[[4], [4, 8]], [[4], [4, 16]]], 4),  # two models of one optimizer
+        ([[[], []], [[]]], 3),  # cannot be told: at most three
+    ],
+)
+def test_a_parameter_counts_once_however_many_micro_batches_accumulate_it(
+    analyze: Analyze, passes: list[list[list[int]]], parameters: int
+) -> None:
+    (found,) = analyze(*steps(lambda at, c: update_of(at, c, *passes))).optimizer_updates
+    assert (found.parameters_per_step, found.activities_per_step) == (parameters, 2.0)
+
+
+def test_an_update_every_other_step_counts_its_parameters_once_in_two(analyze: Analyze) -> None:
+    def every_other(at: int, c: int) -> list[Json]:
+        if at == 0:
+            return [op("aten::linear", at, 2), *backward(at + 3, [4], [4, 8])]
+        return update_of(at, c, [[4], [4, 8]])
+
+    (found,) = analyze(*steps(every_other)).optimizer_updates
+    assert (found.parameters_per_step, found.activities_per_step) == (1.0, 1.0)
+
+
+def test_gradients_without_the_engines_nodes_count_as_one_pass(analyze: Analyze) -> None:
+    def of_old(at: int, c: int) -> list[Json]:
+        return [
+            event for event in update_of(at, c, [[4], [4, 8]], [[4], [4, 8]])
+            if not event["name"].startswith("autograd::engine")
+        ]  # fmt: skip
+
+    (found,) = analyze(*steps(of_old)).optimizer_updates
+    assert found.parameters_per_step == 4.0
 
 
 def shaped(name: str, at: int, c: int, length: int, *dims: list[int]) -> list[Json]:

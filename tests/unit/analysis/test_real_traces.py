@@ -11,11 +11,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.trace.columns import Trace
 from reportgen.trace.reader import read_trace
 from reportgen.trace.snapshot import read_snapshot
+from tests.analyzing import analyze_case
 from tests.trace_reading import busy_us
 
 

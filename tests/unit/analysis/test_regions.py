@@ -1,7 +1,7 @@
 import pytest
 
-from reportgen.analysis.regions import measure_regions
-from reportgen.analysis.window import count
+from reportgen.analysis.steps.window import count
+from reportgen.analysis.totals.regions import measure_regions
 from reportgen.trace.reader import read_trace
 from tests.trace_builder import base, kernel, launch, span, step, write_trace
 

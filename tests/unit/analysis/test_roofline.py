@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.analysis.datasheets import ceilings_of, datasheet_of
-from reportgen.analysis.device_limits import limits_of
-from reportgen.analysis.roofline import beats_roof, compute_type, is_tf32, place
+from reportgen.analysis.roofline.datasheets import ceilings_of, datasheet_of
+from reportgen.analysis.roofline.device_limits import limits_of
+from reportgen.analysis.roofline.roofline import beats_roof, compute_type, is_tf32, place
 from reportgen.analysis.work_models import Call, Work
 from reportgen.recording import Ceilings, Device, Scalar
 

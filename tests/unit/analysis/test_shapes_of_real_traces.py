@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.analysis.case import analyze_case
 from reportgen.analysis.inputs import load_traced
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.findings.evaluate import evaluate
 from reportgen.findings.model import Finding
 from reportgen.recording import Environment
+from tests.analyzing import analyze_case
 
 
 @cache

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.analysis.spans import covered, overlap_ns, union
+from reportgen.analysis.arithmetic.spans import covered, overlap_ns, union
 
 intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=12)
 

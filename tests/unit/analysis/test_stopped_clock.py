@@ -1,6 +1,6 @@
 """A clock that stood still while steps were timed."""
 
-from reportgen.analysis.timing import _throughput
+from reportgen.analysis.steps.timing import _throughput
 from reportgen.recording import RecordedCase
 
 

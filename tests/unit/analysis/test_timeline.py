@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from reportgen.analysis.model import CaseAnalysis, Lane, Timeline
-from reportgen.analysis.timeline import NUM_BINS
+from reportgen.analysis.one_step.timeline import NUM_BINS
 from tests.trace_builder import activity, kernel, launch, op, span, step
 
 Analyze = Callable[..., CaseAnalysis]

@@ -14,7 +14,7 @@ from reportgen.analysis.replay.case_replay import CaseReplay
 from reportgen.analysis.replay.changes import Change, operator_key
 from reportgen.findings import evaluate
 from reportgen.findings.gain import bounded_gain
-from reportgen.findings.model import Finding
+from reportgen.findings.model import Finding, RuleOutcome, RuleRecord
 from reportgen.findings.rule import Context, Draft, Rule, Verdict, fired
 from reportgen.findings.sequence import order_fixes
 from reportgen.recording import Environment
@@ -322,6 +322,32 @@ def test_fixes_are_ordered_by_what_they_give_after_one_another(tmp_path: Path) -
 
     (asked,) = order_fixes([case.analysis], findings, {"case": replay_of(case)}, only=("bmm",))
     assert [(fix.edit, round(fix.step_after_us)) for fix in asked.fixes] == [("bmm", 600)]
+
+
+def test_what_passed_as_too_small_is_held_against_the_step_that_is_left(tmp_path: Path) -> None:
+    case = analyzed(tmp_path, device_bound_steps())
+    name = case.analysis.name
+    keys = {row.name: operator_key(row) for row in case.analysis.operators.items}
+    rules = [
+        rule_with("bmm", Change(kind="drop-operators", operators={keys["aten::bmm"]: 0.0})),
+        rule_with("mm", Change(kind="scale-operators", operators={keys["aten::mm"]: 0.25})),
+    ]
+
+    def passed(rule: str, value: float, outcome: RuleOutcome = "passed") -> RuleRecord:
+        return RuleRecord(id=rule, case=name, outcome=outcome, value=value, threshold=0.03)
+
+    # The device limits all along, 1000 us now and 150 in the end: 20 us are 2 % now and 13.3 % then, 4 us 2.7 %.
+    records = [passed("large", 0.02), passed("small", 0.004), passed("told", 0.02, "fired"), passed("longer", 0.029)]
+    findings = judged(case, *rules)
+    (sequence,) = order_fixes([case.analysis], findings, {"case": replay_of(case)}, latent=records)
+    assert [(one.rule, round(one.cost_us_per_step), round(one.share_after, 2)) for one in sequence.then_worth] == [
+        ("longer", 29, 0.19), ("large", 20, 0.13),
+    ]  # fmt: skip
+    assert sequence.then_worth[1].share_of_step == 0.02
+
+    # Where nothing tells who limits the step that is left, nothing is said of it.
+    (unknown,) = order_fixes([case.analysis], findings, {}, latent=records)
+    assert unknown.then_worth == ()
 
 
 def test_a_bound_comes_after_fixes_that_are_known_however_much_it_gives(tmp_path: Path) -> None:

@@ -5,21 +5,30 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from reportgen.analysis.allocations.scaling import PeakPoint, PeakScaling
 from reportgen.analysis.comparison import CaseColumn, Comparison, FamilyCell, FamilyRow, KernelRow, Turn
-from reportgen.analysis.model import Cut, Memory, PeakLine, Region, Source
+from reportgen.analysis.model import CaseAnalysis, Cut, Memory, PeakLine, Region, Source, SourceRow, StepRow
 from reportgen.findings import evaluate
 from reportgen.findings.rule import Context, Verdict
 from reportgen.findings.rules import RULES
 from reportgen.recording import Environment
 from reportgen.report.documents import write_documents
 from reportgen.report.html import render_html
+from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.comparison import view_comparison
+from reportgen.report.view.document import view
+from reportgen.report.view.drawings import Drawings
 from reportgen.report.view.gains import step_before
+from reportgen.report.view.links import Links
 from reportgen.report.view.medium import SCREEN, page
 from reportgen.report.view.memory_tables import table_of_lines
 from reportgen.report.view.operators import told_apart
 from reportgen.report.view.regions import view_regions
+from reportgen.report.view.shapes import view_shapes
+from reportgen.report.view.sources import view_sources
 from reportgen.report.view.tables import Table
 from tests import report_builder as build
 from tests.case_builder import host_bound_case, operator
@@ -65,7 +74,8 @@ def sweep(num_cases: int) -> Comparison:
         kind="sweep",
         parameter="batch",
         columns=tuple(
-            CaseColumn(case=f"batch-{2**number}", phase=None, value=2**number) for number in range(num_cases)
+            CaseColumn(case=f"batch-{2**number}", phase=None, value=2**number, device_us_per_step=100.0)
+            for number in range(num_cases)
         ),
         families=(FamilyRow(family="matrix product", cells=(None, *[cell] * (num_cases - 1))),),
         kernels=(KernelRow(operator="aten::mm", kernels=("gemv", *["gemm"] * (num_cases - 1))),),
@@ -88,7 +98,11 @@ def test_a_sweep_is_shown_by_family_kernel_turn_and_peak() -> None:
     families, kernels, turns, peaks = view_comparison(build.report(comparison=sweep(2)), SCREEN)
 
     assert [column.label for column in families.columns] == ["Family", "batch 1", "batch 2"]
-    assert texts(families) == [["matrix product", "none", "80.0 %"]]
+    assert texts(families) == [
+        ["matrix product", "none", "80.0 %"],
+        ["of no operator listed", "100 %", "20.0 %"],
+        ["device time", "100 %", "100 %"],
+    ]
     assert families.rows[0].cells[2].note == "80.0\u00a0µs, memory-bound, 50\u00a0% of the roof"
     assert texts(kernels) == [["mm", "gemv", "gemm"]]
     assert texts(turns) == [
@@ -98,6 +112,97 @@ def test_a_sweep_is_shown_by_family_kernel_turn_and_peak() -> None:
     assert peaks.note is not None
     assert "512 MiB, and 512 MiB a unit of batch" in peaks.note.replace("\u00a0", " ")
     assert "batch 250 is the largest that fits" in peaks.note
+
+
+def test_families_that_are_cut_are_summed_so_that_the_column_makes_the_device_time() -> None:
+    cells = [FamilyCell(device_us_per_step=us, share_of_device=us / 100.0) for us in (40.0, 20.0, 15.0, 10.0, 5.0)]
+    names = ("matrix product", "other", "softmax", "copy", "indexing")
+    rows = tuple(FamilyRow(family=name, cells=(cell, None)) for name, cell in zip(names, cells, strict=True))
+    report = build.report(comparison=msgspec.structs.replace(sweep(2), families=rows))
+    families, *_ = view_comparison(report, page(3))
+
+    # 100 us of device time: 40 + 20 + 15 are shown, 10 + 5 of two families and 10 of no operator are not.
+    assert texts(families) == [
+        ["matrix product", "40.0 %", "none"],
+        ["without a model of its work", "20.0 %", "none"],
+        ["softmax", "15.0 %", "none"],
+        ["other, 2 families and of no operator listed", "25.0 %", "100 %"],
+        ["device time", "100 %", "100 %"],
+    ]
+    assert families.rows[3].cells[1].note == "25.0\u00a0µs"
+
+
+def test_time_a_call_is_over_the_calls_that_launch_work() -> None:
+    def with_addmm(name: str) -> CaseAnalysis:
+        # 24 calls hand on to 24 others, which work: 24 us a step are 1 us a call, not a half.
+        outer = operator(
+            "aten::addmm", calls_per_step=24.0, device_us_per_step=0.0, device_calls_per_step=0.0, share_of_device=0.0
+        )
+        inner = operator(
+            "aten::addmm",
+            calls_per_step=24.0,
+            device_us_per_step=24.0,
+            device_calls_per_step=24.0,
+            share_of_device=0.6,
+            bound="memory",
+        )
+        return host_bound_case(name=name, operators=Cut(items=(inner, outer), total=2))  # fmt: skip
+
+    [table] = view_shapes(build.report([with_addmm("one"), with_addmm("two")]), SCREEN).side_by_side
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["addmm"] == ["1.00 µs, 60.0 %"] * 2
+    # Bounds are of all device time: what has none makes the whole.
+    assert rows["Device time bound by memory"] == ["60 %"] * 2
+    assert rows["Device time without a bound"] == ["40 %"] * 2
+
+
+def test_blocks_from_before_the_history_say_so_where_nothing_knows_their_place() -> None:
+    lines = tuple(
+        PeakLine(source=None, category="unknown", bytes=size, num_blocks=1, before_recording=before)
+        for size, before in ((4, True), (2, False))
+    )
+    known = Source(file="net.py", line=28, line_kind="call", function="forward", user=True)
+    memory = Memory(
+        peak_allocated_bytes=7, peak_reserved_bytes=None, start_bytes=0, growth_bytes_per_step=None,
+        peak_lines=(*lines, PeakLine(source=known, category="activations", bytes=1, num_blocks=1)),
+    )  # fmt: skip
+    table = table_of_lines(memory, SCREEN)
+    assert table is not None
+    assert [row.cells[3].text for row in table.rows] == ["before the history began", "not known", "forward"]
+
+
+def test_functions_sum_to_the_step_that_they_were_seen_in() -> None:
+    def function(name: str, device_us: float, host_us: float, waiting_us: float) -> SourceRow:
+        return SourceRow(
+            file="run.py", line=3, line_kind="def", function=name, device_us_per_step=device_us,
+            host_us_per_step=host_us, waiting_us_per_step=waiting_us,
+        )  # fmt: skip
+
+    def recorded(number: int, host_us: float) -> StepRow:
+        return StepRow(
+            index=number, interval_us=None, host_us=host_us, device_us=200.0, activities=10, settling=number == 1,
+            outlier=False,
+        )  # fmt: skip
+
+    functions = (
+        function("attend", 100.0, 600.0, 500.0), function("project", 50.0, 400.0, 200.0),
+        function("norm", 20.0, 200.0, 50.0), function("head", 10.0, 100.0, 0.0),
+    )  # fmt: skip
+    # The device works 200 us a step; the host took 9 000 us for the settling step, 1 400 and 1 600 us for the others.
+    case = host_bound_case(
+        sources=Cut(items=functions, total=4), steps=(recorded(1, 9000.0), recorded(2, 1400.0), recorded(3, 1600.0))
+    )
+    report, medium = build.report([case]), dataclasses.replace(SCREEN, small_rows=2)
+    (table,) = view_sources(report, medium, Links(report, find_anchors(report, medium), ()))
+
+    assert [row[:1] + row[2:] for row in texts(table)] == [
+        ["attend", "0.100", "0.60", "0.500"],
+        ["project", "0.050", "0.40", "0.200"],
+        ["other, 2 functions", "0.030", "0.30", "0.050"],
+        ["no function of yours", "0.020", "0.20", ""],
+        ["the step", "0.200", "1.50", ""],
+    ]
+    assert "without the settling one" in (table.note or "")
 
 
 def test_paper_shows_as_many_cases_as_fit_and_counts_the_rest() -> None:
@@ -179,3 +284,17 @@ def test_blocks_of_one_line_are_told_apart_by_what_it_called() -> None:
         ("forward", "net.py:28, through cache_utils.py: update"),
         ("forward", "net.py:28"),
     ]
+
+
+def test_on_paper_many_cases_stand_in_tables_of_four_and_none_is_left_out() -> None:
+    names = [f"case_{i}" for i in range(9)]
+    report = build.report([host_bound_case(name=name) for name in names])
+    drawn = {medium.kind: view(report, Drawings(), medium).time for medium in (SCREEN, page(len(names)))}
+
+    assert [len(table.columns) for table in drawn["screen"].budget] == [1 + 9 + 1]
+    for shown, num_after in ((drawn["print"].budget, 1), (drawn["print"].launching, 0)):
+        heads = [[column.label for column in table.columns] for table in shown]
+        assert [len(head) for head in heads] == [1 + n + num_after for n in (4, 4, 1)]
+        assert [name for head in heads for name in head if name in names] == names
+        assert all(len(row.cells) == len(table.columns) for table in shown for row in table.rows)
+        assert all(sum(column.width for column in table.columns) == pytest.approx(100, abs=0.1) for table in shown)

@@ -19,6 +19,7 @@ from reportgen.report.charts import (
     roofline_chart,
     step_times_chart,
     timeline_chart,
+    whatif,
     whatif_chart,
 )
 from reportgen.report.charts.canvas import WIDTH, Canvas
@@ -89,7 +90,7 @@ def test_every_figure_that_is_drawn_is_in_the_alternative_text(monkeypatch: pyte
 def test_the_chart_for_print_names_the_font_that_the_document_brings(name: str) -> None:
     texts = [node for node in ET.fromstring(CHARTS[name].print_svg).iter() if node.tag.endswith("}text")]
     assert texts
-    assert all("'Report Sans'" in node.attrib["style"] for node in texts)
+    assert all(node.attrib["font-family"] == "'Report Sans'" for node in texts)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -122,7 +123,14 @@ def test_dark_page_has_its_own_colours_and_no_code_is_left(name: str) -> None:
 
 
 def test_charts_are_equal_for_equal_input() -> None:
-    assert every_chart() == CHARTS
+    again = every_chart()
+    assert again == CHARTS
+    for name, chart in CHARTS.items():
+        assert (chart.light_svg, chart.dark_svg, chart.print_svg) == (
+            again[name].light_svg,
+            again[name].dark_svg,
+            again[name].print_svg,
+        )
 
 
 def test_nothing_to_draw_is_none() -> None:
@@ -197,7 +205,7 @@ def drawn_svg(draw: Callable[[Canvas], None], *, as_paths: bool = False) -> ET.E
 def test_columns_that_touch_are_one_outline() -> None:
     columns = [(0.0, 10.0, 5.0, 10.0), (5.0, 15.0, 5.0, 5.0), (20.0, 0.0, 1.0, 20.0)]
     root = drawn_svg(lambda canvas: canvas.columns(columns, "#000000"))
-    _, drawn = [node.attrib["d"] for node in root.iter(f"{SVG}path")]  # the sheet itself is the first
+    (drawn,) = [node.attrib["d"] for node in root.iter(f"{SVG}path")]
     outlines = [
         [tuple(map(float, point.split())) for point in outline.replace("z", "").split("L")]
         for outline in drawn.split("M")[1:]
@@ -287,3 +295,25 @@ def test_a_hosts_peak_is_over_what_was_there_before_the_recording() -> None:
     report = report_builder.report([prefill(memory=on_host)])
     assert case_figures(report, report.cases[0])[-1].note == "above what was there before"
     assert dict(sentences_about(on_host))["Peak:"].startswith(f"363{NBSP}MiB allocated since the recording began")
+
+
+def test_the_roofline_says_how_many_operators_have_no_mark() -> None:
+    copy = operator("aten::cat", device_us_per_step=20.0, share_of_device=0.02, flops=0.0, bytes=1e6)
+    small = operator("aten::add", device_us_per_step=0.5, share_of_device=0.01)
+    rows = (PRODUCT, copy, small)
+    chart = drawn(roofline_chart([prefill(operators=Cut(items=rows, total=3))], [H200]))
+    reading = chart.caption.reading.replace(NBSP, " ")
+
+    assert reading.startswith("1 of 2 operator shapes of 1 µs a step and more")
+    assert reading.endswith("The others do next to no arithmetic, or none is known.")
+
+
+def test_what_the_device_works_of_the_rest_is_written_where_there_is_room_for_it() -> None:
+    def written(step_after_us: float) -> str:
+        fix = whatif.Fix(name="pad", step_after_us=step_after_us, method="replay", id="F1")
+        chart = drawn(whatif_chart(prefill(), [fix], works_after_us=600.0))
+        assert "the device works 0.60 of it" in chart.alt.replace(NBSP, " ")
+        return " ".join(node.text or "" for node in ET.fromstring(chart.print_svg).iter(f"{SVG}text"))
+
+    assert "the device works 0.60 of it" in written(1000.0)
+    assert "of it" not in written(6500.0)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from reportgen.analysis.step_export import Slice, StepExport, Track
+from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
 from reportgen.report.documents import write_documents
 from reportgen.report.html import render_html
 from reportgen.report.json import encode_report

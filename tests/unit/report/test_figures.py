@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-from reportgen.analysis.model import Memory, StepTimes, Throughput, Timing
-from reportgen.report.view.figures import view_figures
-from reportgen.report.view.medium import page
+import pytest
+
+from reportgen.analysis.model import CaseAnalysis, Memory, StepTimes, Throughput, Timing
+from reportgen.analysis.steps.timing import summarize_times
+from reportgen.report.view.figures import case_figures, view_figures
+from reportgen.report.view.medium import SCREEN, Medium, page
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 
@@ -42,6 +45,24 @@ def test_each_figure_has_its_unit_and_what_stands_behind_it() -> None:
     assert (best.value, best.note) == ("1.54", "F1, measured, 4.3×")
     assert (memory.value, memory.unit) == ("363", "MiB")
     assert memory.note.replace("\u00a0", " ") == "69.0 MiB over its start"
+
+
+def test_the_spread_of_few_steps_is_from_the_shortest_to_the_longest() -> None:
+    # Of 19 steps, 1.0 ms but for one of 0.5 and one of 3.0, the percentiles are 0.95 and 1.2.
+    times = summarize_times([500.0, *[1000.0] * 17, 3000.0])
+    assert times is not None
+    assert (times.p5_us, times.p95_us) == pytest.approx((950.0, 1200.0))
+    few = host_bound_case(timing=Timing(step_us=1000.0, mode="pipelined", basis="unprofiled", pipelined=times))
+    more = summarize_times([500.0, *[1000.0] * 18, 3000.0])
+    many = host_bound_case(timing=Timing(step_us=1000.0, mode="pipelined", basis="unprofiled", pipelined=more))
+
+    def note(case: CaseAnalysis, medium: Medium) -> str:
+        return case_figures(build.report([case]), case, medium)[0].note.replace("\u00a0", " ")
+
+    assert note(few, page(1)) == note(few, SCREEN) == "0.50 to 3.00 ms, shortest to longest, n = 19"
+    # Of 20 the 5th percentile is 0.95 of the way from the shortest to the second, the 95th 0.05 from the second last.
+    assert note(many, SCREEN) == "0.98 to 1.10 ms, 5th to 95th percentile, n = 20"
+    assert note(many, page(1)) == "0.98 to 1.10 ms, n = 20"
 
 
 def test_a_missing_figure_says_so() -> None:

@@ -7,8 +7,20 @@ from typing import Any
 
 import msgspec
 
-from reportgen.analysis.model import Memory, PeakLine, Source, StepTimes, Timing
-from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, RuleRecord, Statement
+from reportgen.analysis.model import (
+    Budget,
+    BudgetRow,
+    FirstStepMemory,
+    Memory,
+    MemoryCurve,
+    PeakLine,
+    Source,
+    StepTimes,
+    Timing,
+)
+from reportgen.findings.model import Evidence, Finding, Fix, FixSequence, Latent, RuleRecord, Statement
+from reportgen.findings.rules.small_kernels import least_waits_us
+from reportgen.report.html import render_html
 from reportgen.report.model import Report
 from reportgen.report.terminal import render_terminal
 from reportgen.report.verdict import verdict
@@ -17,7 +29,7 @@ from reportgen.report.view.anchors import find_anchors
 from reportgen.report.view.budget import budget_table
 from reportgen.report.view.checklist import rules_sentence, view_checklist
 from reportgen.report.view.findings import Findings, view_findings
-from reportgen.report.view.fixes import fixes_table
+from reportgen.report.view.fixes import fixes_table, view_fixes
 from reportgen.report.view.gains import gain_text, method_words, told_gain
 from reportgen.report.view.head import view_sureness
 from reportgen.report.view.links import Links
@@ -119,6 +131,38 @@ def test_the_place_that_holds_most_at_the_peak_is_named_and_what_comes_and_goes_
     )
 
 
+def test_what_is_worth_a_look_after_the_fixes_is_told_below_them() -> None:
+    fix = Fix(finding="F1", edit="graph", step_after_us=200.0, method="replay", limits_next="device")
+    latent = Latent(rule="gemm-misaligned", cost_us_per_step=26.0, share_of_step=0.026, share_after=0.13)
+    sequence = FixSequence(case="prefill", step_us=1000.0, fixes=(fix,), then_worth=(latent,))
+    report = msgspec.structs.replace(build.report([PREFILL]), fixes=(sequence,))
+
+    (told,) = view_fixes(report, {}, SCREEN)
+    assert plain(told.then) == (
+        "Once these are made, with the device’s work as it is, worth a look too: `gemm-misaligned`, at most 26.0 µs or "
+        "13.0 % of that step (2.6 % now)."
+    )
+    assert "worth a look too: <code>gemm-misaligned</code>" in render_html(report)
+
+
+def test_each_start_of_the_memory_is_named_by_the_step_that_it_lies_before() -> None:
+    curve = MemoryCurve(time_us=(0.0, 9.0), allocated_bytes=(2**20, 3 * 2**20), ordinal=2, num_steps=3)
+    first = FirstStepMemory(start_bytes=2**20, peak_allocated_bytes=5 * 2**20, peak_reserved_bytes=6 * 2**20)
+    memory = Memory(
+        peak_allocated_bytes=4 * 2**20, peak_reserved_bytes=None, start_bytes=2 * 2**20, growth_bytes_per_step=None,
+        basis="unprofiled", first_step=first, curve=curve,
+    )  # fmt: skip
+    told = {lead: plain(text) for lead, text in sentences_about(memory)}
+    assert told["Peak:"].startswith("4.00 MiB allocated at the peak, 2.00 MiB before the first timed step (")
+    assert told["First step of all:"].endswith("at its peak, from 1.00 MiB that were there once the case was built.")
+    assert "3.00 in the detail pass (chart: step 2 of 3)" in told["Passes:"]
+
+    traced = msgspec.structs.replace(memory, basis="trace", first_step=None)
+    assert "2.00 MiB before step 2 of 3, which holds it (" in plain(dict(sentences_about(traced))["Peak:"])
+    settling = msgspec.structs.replace(traced, curve=msgspec.structs.replace(curve, ordinal=1))
+    assert "before step 1 of 3 (it settles), which holds it" in plain(dict(sentences_about(settling))["Peak:"])
+
+
 def test_a_host_that_may_take_longer_than_the_step_that_is_left_is_said() -> None:
     fix = Fix(finding="F1", edit="pad", step_after_us=920.0, method="replay", limits_next="device")
     sequence = FixSequence(case="prefill", step_us=1000.0, fixes=(fix,), limits_now="device")
@@ -214,6 +258,38 @@ def test_a_terminal_tells_waits_with_the_tables_figures_and_gains_without_their_
     cells = {row.cells[0].text: row.cells[1].text for row in table.rows}
     assert f"launch {cells['launch']}, launch call {cells['launch call']}, turnaround {cells['turnaround']}" in shown
     assert "1.00 -> 0.80 ms  replayed\n" in shown
+
+
+def test_a_split_that_is_an_estimate_is_told_with_its_bounds() -> None:
+    parts = (
+        BudgetRow(name="compute", us_per_step=200.0, low_us=200.0, high_us=200.0),
+        BudgetRow(name="launch", us_per_step=700.0, low_us=600.0, high_us=740.0),
+        BudgetRow(name="launch-call", us_per_step=100.0, low_us=60.0, high_us=200.0),
+    )
+    case = host_bound_case(budget=Budget(basis="unprofiled", step_us=1000.0, parts=parts))
+    alone = budget_table(build.report([case]))
+    sharing = budget_table(build.report([case, host_bound_case(name="decode")]))
+
+    assert alone is not None
+    assert alone.note is None
+    assert [plain(cell.text) for cell in (row.cells[3] for row in alone.rows)] == [
+        "exact", "0.60 to 0.74", "0.06 to 0.20", "",
+    ]  # fmt: skip
+    # Two cases leave no room for the column.
+    assert sharing is not None
+    assert plain(sharing.note or "") == (
+        "Launch and launch call are told apart by an estimate: launch call takes 0.06 to 0.20 ms in prefill."
+    )
+
+
+def test_small_kernels_wait_for_what_both_parts_take_together() -> None:
+    # Of 1 000 us, 200 are compute's: however launch and launch call share it, they take 800.
+    parts = (
+        BudgetRow(name="compute", us_per_step=200.0, low_us=200.0, high_us=200.0),
+        BudgetRow(name="launch", us_per_step=700.0, low_us=0.0, high_us=800.0),
+        BudgetRow(name="launch-call", us_per_step=100.0, low_us=0.0, high_us=800.0),
+    )
+    assert least_waits_us(Budget(basis="unprofiled", step_us=1000.0, parts=parts)) == 800.0
 
 
 def test_page_one_says_that_others_had_the_cores() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -32,7 +32,7 @@ def wide_gain() -> Report:
     return build.report(findings=[build.finding(gain=gain, severity="medium", confidence="medium")])
 
 
-REPORTS = {
+REPORTS: dict[str, Callable[[], Report]] = {
     "wide gain": wide_gain,
     "pairs": report_of_pairs,
     "training": lambda: report_of("train_opt_forloop"),

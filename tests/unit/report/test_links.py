@@ -7,8 +7,8 @@ import re
 import pytest
 
 from reportgen.analysis.model import Cut, Kernel, Source, SourceRow
+from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
 from reportgen.analysis.replay.changes import operator_key
-from reportgen.analysis.step_export import Slice, StepExport, Track
 from reportgen.report.html import render_html
 from reportgen.report.view.drawings import Drawings
 from tests import report_builder as build

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 
 import msgspec
 
-from reportgen.analysis.model import Cut, Operator, Source
+from reportgen.analysis.model import CaseAnalysis, Cut, Operator, Source
 from reportgen.report.operator_table import encode_operators
-from reportgen.report.view.operators import _roof_cells
+from reportgen.report.view.anchors import find_anchors
+from reportgen.report.view.links import Links
+from reportgen.report.view.medium import page
+from reportgen.report.view.operators import _roof_cells, view_operators
 from tests import report_builder as build
 from tests.case_builder import host_bound_case
 
@@ -78,3 +82,38 @@ def test_the_rate_beside_a_roof_is_the_one_that_the_roof_is_of() -> None:
     # 10 µs a call: 600 million operations and 3 MB are 60 TFLOP/s and 0.3 TB/s.
     assert rate(intensity=200.0) == "60.0 TFLOP/s"
     assert rate(intensity=100.0) == "0.30 TB/s"
+
+
+def _listed(*device_us: float, **cut: float) -> CaseAnalysis:
+    items = tuple(
+        msgspec.structs.replace(MM, name=f"aten::op{number}", device_us_per_step=us, share_of_device=us / 200.0)
+        for number, us in enumerate(device_us)
+    )
+    return host_bound_case(operators=msgspec.structs.replace(Cut(items=items, total=len(items)), **cut))
+
+
+def _rest(case: CaseAnalysis) -> tuple[list[list[str]], str]:
+    """Return the cells of name, time and share below the operators on a page, and the note."""
+    report = build.report([case])
+    medium = dataclasses.replace(page(1), operator_rows=2)
+    (view,) = view_operators(report, medium, Links(report, find_anchors(report, medium), ()))
+    assert view.operators is not None
+    rows = [[row.cells[i].text.replace("\u00a0", " ") for i in (0, 3, 4)] for row in view.operators.rows if row.kind]
+    return rows, (view.operators.note or "").replace("\u00a0", " ")
+
+
+def test_only_shapes_with_device_time_are_counted_below_it() -> None:
+    # 200 us of device time: 120 + 50 shown, 20 + 10 left, two shapes without any.
+    rows, note = _rest(_listed(120.0, 50.0, 20.0, 10.0, 0.0, 0.0))
+    assert rows == [["other, 2 shapes", "30.0", "15.0 %"], ["device time", "200.0", "100 %"]]
+    assert "All 6 shapes, 2 of them without device time, are in report.json" in note
+
+
+def test_time_of_no_operator_is_a_row_of_its_own() -> None:
+    rows, _ = _rest(_listed(120.0, 50.0))
+    assert rows == [["no operator", "30.0", "15.0 %"], ["device time", "200.0", "100 %"]]
+
+
+def test_of_shapes_that_were_cut_it_is_not_known_how_many_have_time() -> None:
+    rows, _ = _rest(_listed(120.0, 50.0, 20.0, total=9, other_us=10.0))
+    assert rows[0] == ["other, at most 7 shapes", "30.0", "15.0 %"]

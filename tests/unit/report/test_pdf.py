@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import tinyhtml5
 from pypdf import PdfReader
 
 from reportgen.report import pdf, templating
@@ -178,3 +179,24 @@ def _meeting(page_: Any) -> list[tuple[str, str]]:
             if left + 0.5 < right2 and left2 + 0.5 < right and top2 < middle < bottom2:
                 found.append((text, other))
     return found
+
+
+def test_the_markup_is_read_as_any_reader_of_html_reads_it() -> None:
+    report = build.report([host_bound_case(name="a < b & 'c' \u202e é")], [build.finding()])
+    drawings = draw(report)
+    markup = pdf._markup(view(report, drawings, page(1)), report, whole=True)
+
+    def elements(tree: Any) -> list[tuple[Any, ...]]:
+        return [
+            (node.tag, dict(node.attrib), (node.text or "").strip(), (node.tail or "").strip()) for node in tree.iter()
+        ]
+
+    tree = pdf.as_tree(markup)
+    assert tree is not None
+    assert len(elements(tree)) > 200
+    assert elements(tree) == elements(tinyhtml5.parse(markup, namespace_html_elements=False))
+
+
+def test_markup_that_is_no_xml_is_left_to_the_reader_of_html() -> None:
+    assert pdf.as_tree("<!doctype html><p>\x07</p>") is None
+    assert len(pdf._pages("<!doctype html><title>t</title><p>\x07").pages) == 1

@@ -139,7 +139,7 @@ def test_pages_have_heads_and_feet(reader: PdfReader) -> None:
 
 def test_the_head_names_the_section_that_the_page_opens_with(reader: PdfReader) -> None:
     starts = [
-        (reader.get_destination_page_number(entry), float(entry.top or 0.0), str(entry.title))  # type: ignore[arg-type]
+        (reader.get_destination_page_number(entry), float(entry.top or 0.0), str(entry.title))
         for entry in reader.outline
         if not isinstance(entry, list) and re.match(r"\d", str(entry.title))
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from reportgen.analysis.case import CaseInputs, analyze_with_step
 from reportgen.analysis.model import Where
-from reportgen.analysis.step_export import StepExport
+from reportgen.analysis.one_step.step_export import StepExport
 from reportgen.findings.model import Finding
 from reportgen.report.perfetto import write_step
 from reportgen.trace.reader import read_trace
@@ -85,6 +85,7 @@ def test_the_documents_say_where_in_the_trace_the_step_lies(tmp_path: Path) -> N
     other = written(tmp_path, exported(tmp_path, *STEP))["otherData"]
 
     assert other["step"] == 2
+    assert other["step_in_report"] == 2
     assert other["step_start_us_in_trace"] == OFFSET_US + 100
     assert other["trace"] == "trace.json"
 

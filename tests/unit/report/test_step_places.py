@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from reportgen.analysis.case import CaseInputs, analyze_with_step
 from reportgen.analysis.model import Where
-from reportgen.analysis.step_export import StepExport
+from reportgen.analysis.one_step.step_export import StepExport
 from reportgen.report.assemble import assemble_trace
 from reportgen.report.step_places import Stretch, places_of, stretch_of
+from reportgen.report.view.time import steps_table
+from reportgen.trace.reader import read_trace
 from tests import report_builder as build
+from tests.trace_builder import base, kernel, launch, op, step, write_trace
 
 PLANTED = Path(__file__).parents[2] / "data" / "planted"
 
@@ -37,6 +41,38 @@ def test_a_place_is_told_in_the_steps_own_time_as_far_as_it_lies_inside(place, s
     assert stretch_of(STEP, place) == stretch
 
 
+def test_documents_count_the_recorded_steps_of_a_pass_from_one(tmp_path: Path) -> None:
+    """Steps 21 to 24 of the program were recorded; each takes 100 us, of which the device waits the first 60."""
+    events = [
+        event
+        for index, number in enumerate((21, 22, 23, 24))
+        for event in (
+            step(number, 100 * index, 100),
+            op("aten::mm", 100 * index + 50, 20),
+            launch(100 * index + 55, 5, number),
+            kernel(100 * index + 60, 40, number),
+        )
+    ]
+    trace = read_trace(write_trace(tmp_path, base(*events)))
+    result = analyze_with_step(CaseInputs(name="trace", timeline=trace, detail=trace))
+    case, export = result.analysis, result.step
+
+    assert [(row.index, row.ordinal, row.settling) for row in case.steps] == [
+        (21, 1, True), (22, 2, False), (23, 3, False), (24, 4, False),
+    ]  # fmt: skip
+    assert case.gaps is not None
+    assert {(gap.step, gap.ordinal) for gap in case.gaps.items} <= {(22, 2), (23, 3), (24, 4)}
+    assert case.gaps.items
+    # The three after the settling one are equally long: the middle one stands for them.
+    assert case.timeline is not None
+    assert export is not None
+    assert (case.timeline.step, case.timeline.ordinal) == (export.step, export.told) == (23, 3)
+    table = steps_table(case, 1)
+    assert table is not None
+    assert [row.cells[0].text for row in table.rows] == ["1", "2", "3", "4"]
+    assert table.note == "Step 1 is ProfilerStep#21 of the trace."
+
+
 def test_places_are_those_of_findings_about_the_case() -> None:
     places = (where(1010, 1030), where(2000, 2010))
     assert places_of(STEP, build.finding(where=places)) == [Stretch(10, 30)]
@@ -56,6 +92,6 @@ def test_places_are_those_of_findings_about_the_case() -> None:
     ],
 )
 def test_what_recurs_in_every_step_is_shown_in_the_one_that_documents_show(trace: str, rule: str) -> None:
-    report, (step,) = assemble_trace(PLANTED / f"{trace}.json.gz", None, datetime(2026, 11, 30, tzinfo=UTC))
+    report, (export,) = assemble_trace(PLANTED / f"{trace}.json.gz", None, datetime(2026, 11, 30, tzinfo=UTC))
     (finding,) = [one for one in report.findings if one.rule == rule]
-    assert places_of(step, finding)
+    assert places_of(export, finding)

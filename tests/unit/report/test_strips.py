@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from reportgen.analysis.model import Cut, Source
+from reportgen.analysis.one_step.step_export import Slice, StepExport, Track
 from reportgen.analysis.replay.changes import operator_key
-from reportgen.analysis.step_export import Slice, StepExport, Track
 from reportgen.report.html import render_html
 from reportgen.report.inert import inert_json
 from reportgen.report.view.anchors import Anchors, find_anchors

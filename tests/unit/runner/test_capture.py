@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,11 @@ torch = pytest.importorskip("torch")
 import reportgen  # noqa: E402 - after the check for torch
 from reportgen.recording import Recording  # noqa: E402
 from reportgen.runner.capture import ranks  # noqa: E402
+from reportgen.runner.capture.session import SKIPPED_STEPS  # noqa: E402
+from reportgen.runner.capture.shortfall import count_window_steps  # noqa: E402
 from reportgen.trace.reader import read_trace  # noqa: E402
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "capture.md").read_text(encoding="utf-8")
 
 
 def train(num_steps, session=None, fail_at=None):
@@ -99,13 +104,38 @@ def test_a_program_that_ends_itself_has_failed_only_where_it_says_so(tmp_path, c
     assert case.outcome == outcome
 
 
-def test_a_loop_that_is_too_short_says_so(tmp_path):
+@pytest.mark.parametrize(
+    ("num_steps", "reason"),
+    [
+        # Let pass, flags, settling: 2 + 1 + 4. Then 4, 6, 6 and 4 steps of a second, or 49, 6, 6 and 49 short ones.
+        (
+            4,
+            "no step was recorded, since the loop ended after 4 steps: let it run longer; a window takes 27 steps of a "
+            "second each, or 117 short ones",
+        ),
+        (60, "the loop ended after 60 steps, before these passes were over: timeline, detail"),
+    ],
+)
+def test_a_loop_that_is_too_short_says_so(tmp_path, num_steps, reason):
     session = captured(tmp_path, skip=2)
-    train(4, session)
+    train(num_steps, session)
 
     (case,) = Recording.open(session.recording).manifest.cases
-    assert case.outcome == "done"
-    assert case.reason == ("the loop ended after 4 steps, before these passes were over: timing, timeline, detail")
+    assert (case.outcome, case.reason) == ("done", reason)
+
+
+def test_the_documented_number_of_steps_is_a_whole_window():
+    window = [count_window_steps(SKIPPED_STEPS, step_us) for step_us in (1e6, 1e3)]
+
+    assert window == [35, 125]
+    assert f"That takes {window[0]} steps of a second each, or {window[1]} short ones" in " ".join(GUIDE.split())
+
+
+def test_as_many_short_steps_as_a_window_takes_are_enough(tmp_path):
+    session = captured(tmp_path, skip=2)
+    train(117, session)
+
+    assert Recording.open(session.recording).manifest.cases[0].reason is None
 
 
 def test_a_loop_that_never_says_that_a_step_ended_is_told_how(tmp_path):

@@ -84,12 +84,48 @@ def test_a_lap_must_go_back(tmp_path):
     assert "before(0) does not go back" in "\n".join(check_workload(path))
 
 
-def test_a_workload_that_raises_is_one_line_with_its_place(tmp_path, capsys):
+def test_each_case_and_variant_that_raises_is_named_with_its_place(tmp_path, capsys):
     path = tmp_path / "buggy.py"
     path.write_text(
-        "from reportgen import Case, Workload\n\n\ndef build(case, device):\n    return modle\n\n\n"
-        'WORKLOAD = Workload(name="buggy", description="one bug", cases=(Case("one", phase="forward"),), build=build)\n'
+        """import torch
+from reportgen import Case, Step, Workload
+
+
+def build(case, device):
+    if case.name == "two":
+        return modle
+    layer = torch.nn.Linear(1, 1)
+    run = torch.inference_mode()(lambda: layer(torch.ones(1, 1)))
+    return Step(run, model=layer, samples=1, provenance={"weights": "random", "inputs": "ones"})
+
+
+def fast(case, device):
+    return modle
+
+
+WORKLOAD = Workload(
+    name="buggy", description="two bugs", build=build, variants={"fast": fast},
+    cases=(Case("one", phase="forward"), Case("two", phase="forward")),
+)
+"""
     )
 
     assert main([str(path)]) == 1
-    assert capsys.readouterr().out == "NameError: name 'modle' is not defined (buggy.py:5)\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "case one: variant fast: NameError: name 'modle' is not defined (buggy.py:14)",
+        "case two: NameError: name 'modle' is not defined (buggy.py:7)",
+    ]
+
+
+def test_a_module_that_cannot_be_loaded_is_one_line(tmp_path, capsys):
+    path = written(tmp_path, "return None")
+    path.write_text(path.read_text() + "\nraise KeyError('at the end')\n")
+
+    assert main([str(path)]) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == f"KeyError: 'at the end' (workload.py:{len(path.read_text().splitlines())})"
+
+
+def test_a_workload_that_is_not_there_is_one_line(tmp_path, capsys):
+    assert main([str(tmp_path / "none.py")]) == 1
+    assert capsys.readouterr().out.splitlines() == [f"no workload {tmp_path / 'none.py'}: No such file or directory"]

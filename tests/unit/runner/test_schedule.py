@@ -16,7 +16,7 @@ def test_a_block_lasts_a_second_within_its_limits(step_us, steps):
     assert schedule.block_steps(step_us) == steps
 
 
-def test_windows_shrink_with_the_step_and_keep_what_an_interval_needs():
+def test_b2_windows_shrink_with_the_step_and_keep_what_an_interval_needs():
     assert schedule.timeline_window(1000.0) == schedule.Window(warmup_steps=1, recorded_steps=5)
     assert schedule.timeline_window(1.5e6) == schedule.Window(warmup_steps=1, recorded_steps=4)
     assert schedule.timeline_window(60e6) == schedule.Window(warmup_steps=1, recorded_steps=3)

@@ -26,7 +26,7 @@ def _network():
 
 
 def _counted(request):
-    """Return the case that was recorded, and how many steps the session says it saw."""
+    """Return the case that was recorded, and how many steps of the script it says there were."""
     (case,) = Recording.open(Path(Path(request.tell).read_text())).manifest.cases
     return case.phase, int(case.reason.split(" steps")[0].rpartition(" ")[2])
 
@@ -42,7 +42,7 @@ def test_updates_of_the_first_optimizer_count_whatever_else_is_called(request_):
             other(torch.ones(1, 4)).sum().backward()
             second.step()
 
-    assert _counted(request_) == ("train", 4)  # the first update opens the session
+    assert _counted(request_) == ("train", 5)
 
 
 def test_without_an_update_calls_of_the_whole_model_count_once_each(request_):
@@ -51,7 +51,7 @@ def test_without_an_update_calls_of_the_whole_model_count_once_each(request_):
         for _ in range(FORWARDS_WITHOUT_UPDATE + 4):
             model(torch.ones(1, 4))
 
-    assert _counted(request_) == ("forward", 3)
+    assert _counted(request_) == ("forward", FORWARDS_WITHOUT_UPDATE + 4)
 
 
 def test_a_script_whose_model_is_called_a_few_times_is_not_captured(request_):

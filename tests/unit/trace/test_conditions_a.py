@@ -1,4 +1,4 @@
-"""Section A of the conditions: files that do not parse."""
+"""Conditions A1 to A6 of docs/conditions.md: files that do not parse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions C1, C2, C5, C6, C7: times that are none, overlap, and records that were lost or lie before their cause."""
+"""Conditions C1, C2, C5, C6, C7 of docs/conditions.md: times that are none or overlap, records lost or out of order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions D1 to D8: which operator and which step device work belongs to."""
+"""Conditions D1 to D8 of docs/conditions.md: which operator and which step device work belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions E1, E2, E4, E6, E7, E8: what is work, what is not, and whose it is. Sums of the analysis: see there."""
+"""Conditions E1, E2, E4, E6, E7, E8 of docs/conditions.md: what is work, what is not, and whose it is."""
 
 from __future__ import annotations
 

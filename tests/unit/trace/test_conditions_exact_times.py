@@ -1,4 +1,4 @@
-"""Conditions C3 and C4: times with more digits than a double holds, and a unit that means nothing."""
+"""Conditions C3 and C4 of docs/conditions.md: times with more digits than a double holds, a unit that means nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions F1 to F4, F6, and F5 for a single file: steps, ranks and groups that are missing, and a silent device."""
+"""Conditions F1 to F4, F6 of docs/conditions.md, and F5 for a single file: steps, ranks and groups that are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions G1 to G4: stacks, shapes and FLOPs that are broken or partial."""
+"""Conditions G1 to G4 of docs/conditions.md: stacks, shapes and FLOPs that are broken or partial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Condition H2: a snapshot is a pickle, read as data and never run."""
+"""Condition H2 of docs/conditions.md: a snapshot is a pickle, read as data and never run."""
 
 from __future__ import annotations
 

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.analysis.model import CaseAnalysis
 from reportgen.trace.columns import Trace
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 from tests.trace_builder import Json, activity, base, frame, kernel, launch, op, span, step, write_trace
 from tests.trace_reading import busy_us, device_us_by_operator
 

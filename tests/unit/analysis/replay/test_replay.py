@@ -23,9 +23,9 @@ from reportgen.analysis.replay import (
     build_replay,
 )
 from reportgen.analysis.replay.simulate import measure_period_ns
-from reportgen.analysis.steps import measure_steps
-from reportgen.analysis.timing import summarize_timing
-from reportgen.analysis.window import count, main_device
+from reportgen.analysis.steps.steps import measure_steps
+from reportgen.analysis.steps.timing import summarize_timing
+from reportgen.analysis.steps.window import count, main_device
 from reportgen.trace.columns import Trace
 from tests.planted import COPIES, find
 from tests.planted import read as read_capture

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from reportgen.analysis.case import CaseInputs, analyze_case
+from reportgen.analysis.case import CaseInputs
 from reportgen.trace.reader import read_trace
+from tests.analyzing import analyze_case
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -1,0 +1,1 @@
+"""Work against the device's limits: each operator at its shapes, and the whole step."""

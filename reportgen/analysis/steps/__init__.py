@@ -1,0 +1,1 @@
+"""The steps: when they began and were complete, how long they took, and which rows are theirs."""
