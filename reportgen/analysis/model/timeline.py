@@ -42,3 +42,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     lanes: tuple[Lane, ...]
     # Which of the recorded steps of its pass it is, from 1: documents call it so. `step` is the n of `ProfilerStep#n`.
     ordinal: int | None = None
+
+    @property
+    def told(self) -> int:
+        """Return the number that documents call the step by."""
+        return self.step if self.ordinal is None else self.ordinal

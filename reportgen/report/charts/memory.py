@@ -261,8 +261,15 @@ def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     return Caption(
         conclusion=f"{conclusion}.",
         reading="Heights are exact; the width is that of the profiled step, whose host is slowed. "
-        f"Pale: alive before the step.{dashed}{marks}{_other_pass(sheet, memory)}",
+        f"Pale: alive before the step.{_which(sheet.curve)}{dashed}{marks}{_other_pass(sheet, memory)}",
     )
+
+
+def _which(curve: MemoryCurve) -> str:
+    """Say which of the recorded steps is drawn, where there are several."""
+    if curve.ordinal is None or curve.num_steps < 2:
+        return ""
+    return f" It is step {curve.ordinal} of {curve.num_steps}{', which settles' if curve.ordinal == 1 else ''}."
 
 
 def _other_pass(sheet: _Sheet, memory: Memory) -> str:

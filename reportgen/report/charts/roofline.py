@@ -116,7 +116,7 @@ def _roofs(devices: Sequence[Device], cases: Sequence[CaseAnalysis]) -> _Roofs |
     used: dict[str, float] = {}
     for operator in (row for case in cases for row in case.operators.items):
         if operator.ceiling and operator.flops:
-            used[operator.ceiling] = used.get(operator.ceiling, 0.0) + operator.flops * operator.calls_per_step
+            used[operator.ceiling] = used.get(operator.ceiling, 0.0) + operator.flops * operator.working_calls_per_step
     for device in devices:
         ceilings = device.ceilings
         if ceilings.copy_bytes_per_s and ceilings.matmul_flops_per_s:
@@ -135,10 +135,9 @@ def _is_told(operator: Operator) -> bool:
 
 def _marks(index: int, case: CaseAnalysis) -> Iterator[_Mark]:
     for operator in case.operators.items:
-        device_us = operator.device_us_per_step
-        if not (_is_told(operator) and operator.flops and operator.bytes and device_us and operator.calls_per_step):
+        device_us, per_call_us = operator.device_us_per_step, operator.device_us_per_call
+        if not (_is_told(operator) and operator.flops and operator.bytes and device_us and per_call_us):
             continue
-        per_call_us = device_us / operator.calls_per_step
         yield _Mark(
             case=index,
             case_name=case.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from reportgen.analysis.model.timing import FEWEST_FOR_PERCENTILES
 from reportgen.formatting import NBSP, count, factor, number, plural, sentence_start, spread, step_unit
 from reportgen.report.charts.canvas import NAME, TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
@@ -36,8 +37,9 @@ class _Row:
     name: str
     median_us: float
     samples_us: tuple[float, ...] = ()
-    p5_us: float | None = None
-    p95_us: float | None = None
+    # The ends of the spread: 5th and 95th percentile, of few samples the shortest and longest.
+    low_us: float | None = None
+    high_us: float | None = None
     is_step: bool = False  # the one that the report calls the step
     settled: bool = True
 
@@ -45,7 +47,7 @@ class _Row:
     def note(self) -> str:
         if not self.samples_us:
             return "median, profiled"
-        text = f"{spread(self.p5_us, self.p95_us)}, n = {count(len(self.samples_us))}"
+        text = f"{spread(self.low_us, self.high_us)}, n = {count(len(self.samples_us))}"
         return text if self.settled else f"{text}, not settled"
 
 
@@ -106,7 +108,7 @@ def _rows(case: CaseAnalysis) -> Iterator[_Row]:
         intervals = tuple(step.interval_us for step in case.steps if step.interval_us is not None and not step.settling)
         if not sampled and len(intervals) > 1 and timing.step_us is not None:
             low, high = min(intervals), max(intervals)
-            yield _Row(name=_TRACED, median_us=timing.step_us, samples_us=intervals, p5_us=low, p95_us=high)
+            yield _Row(name=_TRACED, median_us=timing.step_us, samples_us=intervals, low_us=low, high_us=high)
         return
     profiled = timing.profiled_step_us
     for name, median_us in (("timeline pass", profiled.timeline), ("detail pass", profiled.detail)):
@@ -119,8 +121,8 @@ def _sampled(name: str, times: StepTimes, *, is_step: bool) -> _Row:
         name=name,
         median_us=times.median_us,
         samples_us=times.samples_us,
-        p5_us=times.p5_us,
-        p95_us=times.p95_us,
+        low_us=times.spread_us[0],
+        high_us=times.spread_us[1],
         is_step=is_step,
         settled=times.settled,
     )
@@ -197,13 +199,21 @@ def _alt_of(block: _Block) -> str:
 def _caption(blocks: Sequence[_Block]) -> Caption:
     conclusion, first = "; ".join(_conclusion(block) for block in blocks), blocks[0].case
     passes = any(not row.samples_us for block in blocks for row in block.rows)
-    traced = all(row.name.endswith(_TRACED) for block in blocks for row in block.rows)
     return Caption(
         conclusion=f"{sentence_start(first)}{conclusion.removeprefix(first)}.",
         reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range "
-        + ("from the shortest to the longest." if traced else f"from the 5 to the 95{NBSP}% quantile.")
+        + f"{_spread_ends(blocks)}."
         + (" Open squares: the same step under the profiler." if passes else ""),
     )
+
+
+def _spread_ends(blocks: Sequence[_Block]) -> str:
+    """Say from what to what the ranges are: of few samples there is no 5th percentile."""
+    few = {len(row.samples_us) < FEWEST_FOR_PERCENTILES for block in blocks for row in block.rows if row.samples_us}
+    whole, most = "from the shortest to the longest", "from the 5th to the 95th percentile"
+    if few == {True, False}:
+        return f"{most}, of fewer than {FEWEST_FOR_PERCENTILES} steps {whole}"
+    return whole if few == {True} else most
 
 
 def _conclusion(block: _Block) -> str:
@@ -211,7 +221,7 @@ def _conclusion(block: _Block) -> str:
     step = next((row for row in block.rows if row.is_step), block.rows[0])
     if not step.samples_us:
         return f"{block.case}’s step was timed only under the profiler"
-    text = f"{block.case}’s steps take {spread(step.p5_us, step.p95_us)}"
+    text = f"{block.case}’s steps take {spread(step.low_us, step.high_us)}"
     slowest = max((row.median_us for row in block.rows if not row.samples_us), default=None)
     if slowest is not None and step.median_us:
         return f"{text}, under the profiler up to {factor(slowest, step.median_us)} as long"

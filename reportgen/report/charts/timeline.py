@@ -144,7 +144,7 @@ def _lane_figures(lane: Lane, timeline: Timeline) -> str:
 def _alt(case: str, timeline: Timeline) -> str:
     lanes = [f"{drawable(lane.name)} {_lane_figures(lane, timeline)}" for lane in timeline.lanes]
     return (
-        f"Step {timeline.step} of {case}, {step_time(timeline.duration_us)} as profiled, with how much of it "
+        f"Step {timeline.told} of {case}, {step_time(timeline.duration_us)} as profiled, with how much of it "
         f"each lane is filled: {'; '.join(lanes)}."
     )
 
@@ -153,7 +153,7 @@ def _caption(case: CaseAnalysis, timeline: Timeline) -> Caption:
     pass_name = "timeline pass" if timeline.basis == "timeline" else "trace"
     return Caption(
         conclusion=f"{_conclusion(case, timeline)}.",
-        reading=f"Step {timeline.step} of the {pass_name}"
+        reading=f"Step {timeline.told} of the {pass_name}"
         f"{': the profiler slows the host, not the device' if case.device_kind == 'device' else ''}. "
         "Height: the share of each stretch that is filled; colour: what fills most of it.",
     )

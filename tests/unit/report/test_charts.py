@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from reportgen.analysis.model import Budget, BudgetRow, Cut, StepRow, Timing
+from reportgen.analysis.timing import summarize_times
 from reportgen.formatting import NBSP
 from reportgen.recording import Ceilings, PassRecord
 from reportgen.report.charts import (
@@ -271,6 +272,47 @@ def test_steps_that_take_no_time_have_no_chart() -> None:
     still = StepRow(index=0, interval_us=0.0, host_us=0.0, device_us=0.0, activities=1, settling=False, outlier=False)
     steps = tuple(msgspec.structs.replace(still, index=index) for index in range(3))
     assert step_times_chart([prefill(timing=timing, steps=steps)]) is None
+
+
+def test_a_range_of_few_steps_is_from_the_shortest_to_the_longest() -> None:
+    few = summarize_times([500.0, *[1000.0] * 17, 3000.0])
+    many = summarize_times([500.0, *[1000.0] * 18, 3000.0])
+    told = {}
+    for name, pipelined, drained in (("few", few, None), ("many", many, None), ("both", few, many)):
+        timing = Timing(step_us=1000.0, mode="pipelined", basis="unprofiled", pipelined=pipelined, drained=drained)
+        told[name] = drawn(step_times_chart([prefill(timing=timing)]))
+
+    # Of 20 the percentiles are 0.975 and 1.1 ms, by the rule of the places between.
+    assert f"take 0.50 to 3.00{NBSP}ms" in told["few"].caption.conclusion
+    assert f"take 0.98 to 1.10{NBSP}ms" in told["many"].caption.conclusion
+    ends = {name: chart.caption.reading.partition("the range ")[2].split(".")[0] for name, chart in told.items()}
+    assert ends == {
+        "few": "from the shortest to the longest",
+        "many": "from the 5th to the 95th percentile",
+        "both": "from the 5th to the 95th percentile, of fewer than 20 steps from the shortest to the longest",
+    }
+
+
+def test_charts_name_the_step_as_the_tables_do() -> None:
+    # Step 23 of the program is the eighth that was recorded.
+    timeline = msgspec.structs.replace(TIMELINE, step=23, ordinal=8)
+    assert drawn(timeline_chart(prefill(timeline=timeline))).caption.reading.startswith("Step 8 of the")
+    assert drawn(timeline_chart(prefill(timeline=timeline))).alt.startswith("Step 8 of prefill")
+
+    assert MEMORY.curve is not None
+    curve = msgspec.structs.replace(MEMORY.curve, ordinal=1, num_steps=3)
+    chart = drawn(memory_chart(prefill(memory=msgspec.structs.replace(MEMORY, curve=curve))))
+    assert "It is step 1 of 3, which settles." in chart.caption.reading
+
+
+def test_a_mark_is_of_the_calls_that_launch_work() -> None:
+    # 2 us a step of two calls, one of which hands on to the other: 2 GFLOP in 2 us are 1 000 TFLOP/s, not 2 000.
+    product = operator(
+        "aten::mm", calls_per_step=2.0, device_calls_per_step=1.0, device_us_per_step=2.0, share_of_device=0.1,
+        flops=2e9, bytes=1e6, ceiling="bfloat16", roof_us=1.0,
+    )  # fmt: skip
+    chart = drawn(roofline_chart([prefill(operators=Cut(items=(product,), total=1))], [H200]))
+    assert "1 000" in chart.alt.replace(NBSP, " ").replace("\u202f", " ")
 
 
 def test_a_peak_names_its_pass_and_why_page_one_has_another() -> None:
