@@ -23,7 +23,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True):
     calls_per_step: float
     device_us_per_step: float | None
     share_of_device: float | None
-    host_us_per_step: float | None  # self time
+    host_us_per_step: float | None  # self time, of the steps after the settling one
     share_of_host: float | None = None
     flops: float | None = None  # per call that launched device work, as all figures per call
     bytes: float | None = None  # per call, the least that must move

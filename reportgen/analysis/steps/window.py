@@ -49,6 +49,17 @@ def count(trace: Trace) -> Counted:
     )
 
 
+def settled_operators(trace: Trace, counted: Counted) -> tuple[Bool, int]:
+    """Return the counted operators of the steps after the settling one, and how many those steps are.
+
+    In the first recorded step the host pays for the profiler's start: times of the host leave it out where others
+    follow.
+    """
+    if len(trace.steps.number) < 2:
+        return counted.operators, counted.num_steps
+    return counted.operators & (trace.operators.step > 0), counted.num_steps - 1
+
+
 def durations_ns(activities: Activities) -> Int64:
     """Return how long each activity took."""
     return activities.end_ns - activities.start_ns

@@ -10,7 +10,7 @@ import numpy as np
 from reportgen.analysis.arithmetic.grouping import Float64, heaviest, total
 from reportgen.analysis.arithmetic.links import follow
 from reportgen.analysis.model import Cut, Operator, Source
-from reportgen.analysis.steps.window import durations_ns
+from reportgen.analysis.steps.window import durations_ns, settled_operators
 
 if TYPE_CHECKING:
     from reportgen.analysis.attribution.attribution import Attribution
@@ -38,17 +38,19 @@ def rank_operators(
 ) -> Cut[Operator]:
     """List operators by the device time of the activities that they launched themselves, else by self host time.
 
-    Times are totals of the profiled steps over their number, so the device times of all operators add up to the
-    linked device time per step. Shares of device are of all device time that the steps launched, linked or not.
+    Times are totals of the profiled steps over their number, those of the host without the settling step's, so the
+    device times of all operators add up to the linked device time per step. Shares of device are of all device time
+    that the steps launched, linked or not.
     """
     operators, activities = attribution.timeline.operators, attribution.timeline.activities
     num_groups = len(attribution.groups)
     operator_group = np.where(counted.operators, attribution.operator_group, -1)
     activity_group = np.where(counted.activities, attribution.activity_group, -1)
     activity_ns, host_ns = durations_ns(activities), self_time_ns(operators)
+    settled, num_settled = settled_operators(attribution.timeline, counted)
 
     calls = total(operator_group, None, num_groups)
-    host = total(operator_group, host_ns, num_groups)
+    host = total(np.where(settled, operator_group, -1), host_ns, num_groups) / 1e3 / num_settled
     device = total(activity_group, activity_ns, num_groups)
     all_device = float(activity_ns[counted.activities].sum())
     order = np.lexsort((-host, -device)) if device_recorded else np.argsort(-host, kind="stable")
@@ -69,7 +71,7 @@ def rank_operators(
             device_calls_per_step=float(work.device_calls_per_step[group]) if device_recorded else None,
             device_us_per_step=_us(device[group], counted) if device_recorded else None,
             share_of_device=float(device[group] / all_device) if device_recorded and all_device else None,
-            host_us_per_step=_us(host[group], counted),
+            host_us_per_step=float(host[group]),
             share_of_host=float(host[group] / host.sum()) if host.any() else None,
             kernels=details.kernels(group),
             source=details.source(group),
@@ -81,7 +83,7 @@ def rank_operators(
     return Cut(
         items=tuple(row(int(group)) for group in order[:MOST_OPERATORS]),
         total=len(order),
-        other_us=_us((device if device_recorded else host)[rest].sum(), counted) if len(rest) else 0.0,
+        other_us=_us(device[rest].sum(), counted) if device_recorded else float(host[rest].sum()),
     )
 
 

@@ -36,7 +36,7 @@ def test_per_step_is_the_total_over_the_number_of_steps(analyze: Analyze) -> Non
     row = only(case, "a")
     assert row.calls_per_step == 1.5
     assert row.device_us_per_step == 5
-    assert row.host_us_per_step == 6
+    assert row.host_us_per_step == 8  # both calls of the second step: in the first the profiler settles
     assert row.share_of_device == 1
 
 

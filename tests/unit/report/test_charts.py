@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from reportgen.analysis.model import Budget, BudgetRow, Cut, StepRow, Timing
-from reportgen.analysis.timing import summarize_times
+from reportgen.analysis.steps.timing import summarize_times
 from reportgen.formatting import NBSP
 from reportgen.recording import Ceilings, PassRecord
 from reportgen.report.charts import (
