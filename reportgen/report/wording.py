@@ -47,7 +47,7 @@ METHOD_WORDS: dict[GainMethod, str] = {
 SEVERITY_WORDS: dict[Severity, str] = {"high": "High", "medium": "Medium", "low": "Low", "info": "Info"}
 CONFIDENCE_REASONS: dict[Confidence, str] = {
     "high": "the fix was made and the step timed in turn with the unchanged one",
-    "medium": "the step was replayed with the fix made, on a model that is used where it meets the step as it is",
+    "medium": "the step was replayed with the fix made, on a model that gives the unchanged step within 10\u00a0%",
     "low": "the gain is a bound, or the cause is inferred",
 }
 OUTCOME_WORDS: dict[RuleOutcome, str] = {
@@ -85,6 +85,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("completion", "the end of the last activity that a step launched, or the step's host end if that is later"),
     ("pipelined step", "the time from one completion to the next, steps issued back to back"),
     ("drained step", "the time from the host's start on an idle device to completion"),
+    ("lap", "one pass over the shapes that a case steps through: new ones in the first, known ones in later laps"),
     ("settling step", "the first recorded step: it fills the queue and is in no median"),
     ("spread of a step", "5th to 95th percentile of its times; of fewer than 20, from the shortest to the longest"),
     (

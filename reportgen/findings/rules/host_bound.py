@@ -124,7 +124,7 @@ def _evidence(
         if launching.median_activity_us is not None:
             text += f", of which the median runs {fmt.duration(launching.median_activity_us)}"
         rows.append(Evidence(text=f"{text} ({recorded_steps(case)})", value=each_us, unit="us"))
-    waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for the next launch"
+    waiting = f"the device waits {fmt.duration_of(cost_us, step_us)} for launches and their calls"
     rows.append(Evidence(text=waiting, value=cost_us, unit="us"))
     built_us = part_us(case.budget, "build", "allocator") if case.budget else 0.0
     if built_us >= WORTH_SAYING * step_us:

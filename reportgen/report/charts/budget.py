@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from reportgen.analysis.model import WORK_PARTS as _WORK
-from reportgen.formatting import listing, sentence_start
+from reportgen.formatting import listing
 from reportgen.report.charts.budget_bar import Bar, Segment, read_bar
 from reportgen.report.charts.canvas import NAME, TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
@@ -161,7 +161,7 @@ def _alt_of(bar: Bar) -> str:
 
     figure, share = bar.figure, bar.share
     return (
-        f"{sentence_start(bar.case)}, {bar.whole()}: the {bar.worker} works {figure(bar.works_us)}, "
+        f"{bar.case}, {bar.whole()}: the {bar.worker} works {figure(bar.works_us)}, "
         f"{share(bar.works_us)}{parts(True)}, and waits {figure(bar.waits_us)}, {share(bar.waits_us)}{parts(False)}."
     )
 

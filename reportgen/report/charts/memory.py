@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.formatting import bytes_unit, operator_name, plural, sentence_start, size, step_unit
+from reportgen.formatting import bytes_unit, operator_name, plural, size, step_unit
 from reportgen.report.charts.canvas import TEXT, WIDTH, make_chart
 from reportgen.report.charts.labels import Labels
 from reportgen.report.charts.model import Caption
@@ -246,13 +246,12 @@ def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
     who = sheet.peak.label.partition(": ")[2]
     if memory.since_recording:
         return Caption(
-            conclusion=f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)} above what was there before "
-            "the recording.",
+            conclusion=f"{sheet.case} peaks at {size(sheet.peak.bytes)} above what was there before the recording.",
             reading="A host’s allocator is not counted before that. The width is that of the profiled step, whose host "
             "is slowed. Pale: alive before the step.",
         )
     where = f" in the {pass_of_curve(memory)}" if case.passes else ""
-    conclusion = f"{sentence_start(sheet.case)} peaks at {size(sheet.peak.bytes)}{where}"
+    conclusion = f"{sheet.case} peaks at {size(sheet.peak.bytes)}{where}"
     conclusion += f", {_added(sheet)} above the step’s start"
     if who:
         conclusion += f", where {who}"

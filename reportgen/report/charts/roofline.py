@@ -14,7 +14,6 @@ from reportgen.formatting import (
     listing,
     number,
     operator_name,
-    sentence_start,
     shapes,
     share,
 )
@@ -280,14 +279,14 @@ def _caption(roofs: _Roofs, marks: Sequence[_Mark], num_shapes: int) -> Caption:
         else f"{case}’s largest, {mark.name}, reaches {flop_rate(mark.flops_per_s)}"
         for case, mark in by_case.items()
     ]
-    text, first = listing(clauses), next(iter(by_case))
+    text = listing(clauses)
     roof = "this device was measured to go" if roofs.method == "measured" else "the data sheet says"
     of, others = "", ""
     if num_shapes > len(marks):
         of, others = f" of {num_shapes}", " The others do next to no arithmetic, or none is known."
     marked = f"{len(marks)}{of} operator {'shape' if num_shapes == 1 else 'shapes'} of {_LEAST_US:.0f}{NBSP}µs a step"
     return Caption(
-        conclusion=f"{sentence_start(first)}{text.removeprefix(first)}.",
+        conclusion=f"{text}.",
         reading=f"{marked} and more: the area of a mark is its device time a step, the percentage its share of the "
         f"roof. On the line is as fast as {roof}.{others}",
     )

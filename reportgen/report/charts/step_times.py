@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from reportgen.analysis.model.timing import FEWEST_FOR_PERCENTILES
-from reportgen.formatting import NBSP, count, factor, number, plural, sentence_start, spread, step_unit
+from reportgen.formatting import NBSP, count, factor, number, plural, spread, step_unit
 from reportgen.report.charts.canvas import NAME, TEXT, WIDTH, make_chart
 from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis
@@ -197,10 +197,10 @@ def _alt_of(block: _Block) -> str:
 
 
 def _caption(blocks: Sequence[_Block]) -> Caption:
-    conclusion, first = "; ".join(_conclusion(block) for block in blocks), blocks[0].case
+    conclusion = "; ".join(_conclusion(block) for block in blocks)
     passes = any(not row.samples_us for block in blocks for row in block.rows)
     return Caption(
-        conclusion=f"{sentence_start(first)}{conclusion.removeprefix(first)}.",
+        conclusion=f"{conclusion}.",
         reading="Each dot is a step, in the order taken from top to bottom; the line is the median, the range "
         + f"{_spread_ends(blocks)}."
         + (" Open squares: the same step under the profiler." if passes else ""),

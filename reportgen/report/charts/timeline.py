@@ -176,8 +176,8 @@ def _conclusion(case: CaseAnalysis, timeline: Timeline) -> str:
     if causes is not None and (waits := [item for item in _by_part(causes, duration_us) if item[0] != "profiler"]):
         part, value = waits[0]
         added = causes.us_by_part.get("profiler", 0.0) / duration_us
-        profiler = f", and {share(added)} is the profiler’s own" if added else ""
+        profiler = f"{share(added)} is the profiler’s own, and else " if added else ""
         clauses.append(
-            f"it waits {'longest' if len(waits) > 1 else 'only'} for {_word(part)}, {share(value)}{profiler}"
+            f"{profiler}it waits {'longest' if len(waits) > 1 else 'only'} for {_word(part)}, {share(value)}"
         )
     return "; ".join(clauses) or f"One step of {case.name}"

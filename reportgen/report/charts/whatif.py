@@ -64,7 +64,12 @@ class _Row:
 
     @property
     def change(self) -> str:
-        """Say what the fix changes and how that is known: "−5.06 ms, measured"."""
+        """Say what the fix changes and how that is known: "−5.06 ms, replayed".
+
+        A measured step is no difference to the one above it, which was timed apart from it.
+        """
+        if self.fix.method == "measured":
+            return _WORDS[self.fix.method]
         sign = MINUS if self.gain_us > 0 else "+" if self.gain_us < 0 else ""
         size = f"{sign}{number(abs(self.gain_us) / self.unit_us)}{NBSP}{self.unit}"
         return f"{size}, {_WORDS[self.fix.method]}"
@@ -254,14 +259,16 @@ def _caption(sheet: _Sheet) -> Caption:
     takes = "takes at most" if best.fix.method == "bound" else "takes"
     leave = "leave at best" if any(row.fix.method == "bound" for row in sheet.rows) else "leave"
     together = "both" if len(sheet.rows) == 2 else f"all {spelled(len(sheet.rows))}"
-    if len(sheet.rows) == 1:
-        conclusion = f"{who} {takes} {gain} off the step of {sheet.case}."
+    if best.fix.method == "measured":
+        conclusion = f"{who} brings the step of {sheet.case} to {best.after}"
     else:
-        conclusion = f"{who} {takes} {gain} off the step of {sheet.case}; {together} {leave} {sheet.rows[-1].after}."
+        conclusion = f"{who} {takes} {gain} off the step of {sheet.case}"
+    if len(sheet.rows) > 1:
+        conclusion += f"; {together} {leave} {sheet.rows[-1].after}"
     methods = dict.fromkeys(row.fix.method for row in sheet.rows)
     looks = "; ".join(_LOOKS[method] for method in methods)
     return Caption(
-        conclusion=conclusion,
+        conclusion=f"{conclusion}.",
         reading=f"Each gain is what a fix gives after the ones above it. Blue: the {sheet.worker} works. "
         f"{looks[0].upper()}{looks[1:]}.",
     )

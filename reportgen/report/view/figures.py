@@ -148,12 +148,14 @@ def _best(report: Report, case: CaseAnalysis) -> Figure:
     if finding is None or finding.gain is None or step_us is None:
         return missing("no rule found time to gain" if step_us else "", "none")
     after_us = finding.gain.step_after_us
-    # A measured step is told beside the one that was timed in turn with it.
-    factor = fmt.factor(step_before(report, finding) or step_us, after_us)
+    unit, size = fmt.step_unit(step_us)
     # Of a step a bound is the best, of a gain it is the most.
     known = "at best" if finding.gain.method == "bound" else wording.METHOD_WORDS[finding.gain.method]
-    note = f"{finding.id}, {known}, {factor}"
-    unit, size = fmt.step_unit(step_us)
+    before = fmt.number((step_before(report, finding) or step_us) / size)
+    if before == fmt.number(step_us / size):
+        note = f"{finding.id}, {known}, {fmt.factor(step_us, after_us)}"
+    else:  # what was timed in turn with it is another step than the one beside it
+        note = f"{finding.id}, {known} from {before}"
     return Figure(value=fmt.number(after_us / size if after_us is not None else None), unit=unit, note=note)
 
 
