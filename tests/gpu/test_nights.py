@@ -24,6 +24,6 @@ def test_more_device_time_in_one_operator_is_told_on_its_night_with_that_operato
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
+    lines = done.stdout.replace("\u00a0", " ").splitlines()
     (told,) = [number for number, line in enumerate(lines) if "worse prefill: device time per step" in line]
     assert "mul_ (1 call)" in lines[told + 1]
