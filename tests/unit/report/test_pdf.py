@@ -96,6 +96,17 @@ def test_a_page_that_reaches_outside_is_not_rendered() -> None:
         pdf._fetcher().fetch("http://example.org/pixel.png")
 
 
+def test_a_list_of_words_keeps_its_heading_and_no_word_loses_its_meaning() -> None:
+    words = "".join(f"<dt>word {n}</dt><dd>meaning {n}</dd>" for n in range(12))
+    block = f'<div class="whole"><h3>Words</h3><dl class="words small">{words}</dl></div>'
+    for above_mm in (0, 215, 230, 245):
+        pages = PdfReader(io.BytesIO(pdf.print_markup(f'<div style="height: {above_mm}mm">Above</div>{block}'))).pages
+        told = [page.extract_text() for page in pages if "word" in page.extract_text()]
+        assert len(told) == 1
+        assert "Words" in told[0]
+        assert "meaning 11" in told[0]
+
+
 @pytest.mark.parametrize("above_mm", [0, 150, 225, 240])
 def test_two_columns_with_words_beside_them_go_to_the_next_page_where_they_do_not_fit(above_mm: int) -> None:
     # WeasyPrint 70 raises where a grid that must not break holds floats of its own and the page ends in it.
