@@ -11,7 +11,7 @@ from reportgen.report.model import Report
 from reportgen.report.view import cases, tables
 from reportgen.report.view.checklist import ChecklistStep, rules_sentence, view_checklist
 from reportgen.report.view.facts import Fact, state_facts
-from reportgen.report.view.finding_texts import action_in_short, evidence_text
+from reportgen.report.view.finding_texts import evidence_text
 from reportgen.report.view.gains import gain_text, told_gain
 from reportgen.report.view.leftovers import view_leftovers
 from reportgen.report.view.links import Links
@@ -152,7 +152,7 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
                 Cell(text=finding.id, strong=True),
                 Cell(text=cases.label(finding.case)),
                 Cell(text=fmt.legible(finding.title, 80)),
-                Cell(text=action_in_short(finding)),
+                Cell(text=fmt.legible(finding.action)),
                 _gain_cell(report, finding),
             )
         )
@@ -160,10 +160,10 @@ def _smaller_table(report: Report, smaller: list[Finding], elsewhere: str) -> Ta
     )
     heads = (
         ("", 5.0, False),
-        ("Case", 13.0, False),
-        ("Finding", 30.0, False),
-        ("Do", 35.0, False),
-        ("Step", 17.0, True),
+        ("Case", 12.0, False),
+        ("Finding", 26.0, False),
+        ("Do", 41.0, False),
+        ("Step", 16.0, True),
     )
     # In the caption, not below the table: a line of its own can be all that falls on the next page.
     caption = f"Smaller findings, each in full in the HTML. {elsewhere}".rstrip()
