@@ -47,6 +47,11 @@ def call_us(row: Operator) -> float:
     return row.device_us_per_call or 0.0
 
 
+def roof_us(row: Operator) -> float:
+    """Return the time per step that `row` would take at its roof; 0 where it has none."""
+    return (row.roof_us or 0.0) * row.working_calls_per_step
+
+
 def described(row: Operator) -> str:
     """Write an operator with its shapes."""
     return f"{fmt.operator_name(row.name)} {fmt.shapes(row.input_shapes, row.input_types, row.name)}"

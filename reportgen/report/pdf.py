@@ -89,8 +89,8 @@ def _attachments(report: Report) -> list[Any]:
 def lay_out(report: Report, drawings: Drawings) -> Any:
     """Return the pages, with page one shortened as far as it must be to take one page, and no further.
 
-    Page one is laid out alone until it fits, then the whole once: that costs a tenth of what laying out the whole
-    twice would. Should page one run over in the whole all the same, it is shortened further.
+    How far is found with page one alone, and the whole is laid out once: that costs a tenth of what laying out the
+    whole twice would. Should page one run over in the whole all the same, it is shortened further.
     """
     unshortened = view(report, drawings, media.page(len(report.cases)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.analysis.model import BudgetPart, Memory
+from reportgen.analysis.model import BudgetPart, Memory, MemoryCurve
 from reportgen.findings.model import Confidence, RuleOutcome, Severity
 from reportgen.recording import PassName
 
@@ -112,6 +112,13 @@ LIMITS: tuple[str, ...] = (
 def part_label(part: BudgetPart) -> str:
     """Return the name of a budget part as documents print it."""
     return PART_LABELS.get(part, part)
+
+
+def step_of_curve(curve: MemoryCurve | None) -> str | None:
+    """Name the step that a curve is of, among those that were recorded beside it; None where it is alone."""
+    if curve is None or curve.ordinal is None or curve.num_steps < 2:
+        return None
+    return f"step {curve.ordinal} of {curve.num_steps}"
 
 
 def pass_of_curve(memory: Memory) -> str:

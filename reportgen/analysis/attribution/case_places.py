@@ -13,6 +13,7 @@ from reportgen.analysis.arithmetic.links import first_known, follow
 from reportgen.analysis.arithmetic.spans import covered, union
 from reportgen.analysis.attribution.twin_clock import HostStretches, TwinClock
 from reportgen.analysis.model import Source, Where
+from reportgen.analysis.steps.window import num_settling
 from reportgen.trace.calltree import CallTree, build_call_tree
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class CasePlaces:
         The first recorded step only settles: where there are others it is left out, as from the step time.
         """
         trace = self._timeline
-        settling = 1 if len(trace.steps.number) > 1 else 0
+        settling = num_settling(trace)
         starts, ends = trace.steps.start_ns[settling:], trace.steps.end_ns[settling:]
         if len(starts) == 0:
             starts, ends = np.array([trace.window_start_ns]), np.array([trace.window_end_ns])

@@ -38,7 +38,7 @@ from reportgen.analysis.model.patterns import (
 )
 from reportgen.analysis.model.timeline import Lane, LaneKind, Segment, Timeline
 from reportgen.analysis.model.timing import ProfiledStep, StepRow, StepTimes, Throughput, Timing
-from reportgen.analysis.model.values import Cut, Notice, Source, Where
+from reportgen.analysis.model.values import Cut, Notice, Source, Where, told_step
 from reportgen.analysis.model.waits import CauseRow, Gap, Gaps, Sync, WaitPlace
 
 __all__ = [
@@ -102,4 +102,5 @@ __all__ = [
     "Utilisation",
     "WaitPlace",
     "Where",
+    "told_step",
 ]

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from reportgen.analysis.model.budget import BudgetPart
+from reportgen.analysis.model.values import told_step
 
 LaneKind: TypeAlias = Literal["host", "launch", "device", "cause"]
 
@@ -46,4 +47,4 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> int:
         """Return the number that documents call the step by."""
-        return self.step if self.ordinal is None else self.ordinal
+        return told_step(self.step, self.ordinal)

@@ -17,6 +17,11 @@ class Cut(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
     other_us: float | None = None
 
 
+def told_step(number: int, ordinal: int | None) -> int:
+    """Return what documents call a step: which of the recorded it is; where that is not told, n of `ProfilerStep#n`."""
+    return number if ordinal is None else ordinal
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A place in Python code. With `line_kind` "def" the line is where the function begins, not where it acts."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from reportgen.analysis.model import told_step
 from reportgen.analysis.one_step.timeline import part_of_activities, pick_step
 from reportgen.analysis.replay.changes import group_key
 from reportgen.analysis.waiting.budget_result import part_of
@@ -77,7 +78,7 @@ class StepExport:
     @property
     def told(self) -> int:
         """Return the number that documents call the step by."""
-        return self.step if self.ordinal is None else self.ordinal
+        return told_step(self.step, self.ordinal)
 
 
 def export_step(

@@ -95,8 +95,8 @@ def _parameters(trace: Trace, counted: Counted, rows: Int64, within: Bool) -> in
     passes = _passes(trace, gradients, int(annotations.thread[rows[0]]))
     updated = np.zeros(len(calls), dtype=np.int64)
     for number in np.unique(update[update < len(calls)]):
-        mine = gradients[update == number]
-        kinds = {_shapes(trace, mine[passes[update == number] == each]) for each in np.unique(passes[update == number])}
+        mine, own_passes = gradients[update == number], passes[update == number]
+        kinds = {_shapes(trace, mine[own_passes == each]) for each in np.unique(own_passes)}
         updated[number] = sum(len(kind) for kind in kinds)
     if not updated.any():
         calls_of = total(np.where(within, operators.name, -1), None, len(trace.names))

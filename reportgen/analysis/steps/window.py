@@ -49,15 +49,19 @@ def count(trace: Trace) -> Counted:
     )
 
 
-def settled_operators(trace: Trace, counted: Counted) -> tuple[Bool, int]:
-    """Return the counted operators of the steps after the settling one, and how many those steps are.
+def num_settling(trace: Trace) -> int:
+    """Return how many of the recorded steps settle: the first, where others follow.
 
-    In the first recorded step the host pays for the profiler's start: times of the host leave it out where others
-    follow.
+    In it the host pays for the profiler's start: times of the host leave it out.
     """
-    if len(trace.steps.number) < 2:
+    return 1 if len(trace.steps.number) > 1 else 0
+
+
+def settled_operators(trace: Trace, counted: Counted) -> tuple[Bool, int]:
+    """Return the counted operators of the steps after the settling one, and how many those steps are."""
+    if not (settling := num_settling(trace)):
         return counted.operators, counted.num_steps
-    return counted.operators & (trace.operators.step > 0), counted.num_steps - 1
+    return counted.operators & (trace.operators.step >= settling), counted.num_steps - settling
 
 
 def durations_ns(activities: Activities) -> Int64:

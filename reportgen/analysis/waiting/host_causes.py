@@ -8,7 +8,7 @@ issuing work.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from reportgen.analysis.waiting.call_kinds import build_overheads, build_spans, 
 if TYPE_CHECKING:
     from reportgen.analysis.waiting.call_kinds import CallKinds
     from reportgen.analysis.waiting.first_visits import SlowVisits
-    from reportgen.trace.columns import Bool, Int8, Int32, Int64, Trace
+    from reportgen.trace.columns import Annotations, Bool, Calls, Frames, Int8, Int32, Int64, Operators, Trace
 
 EVERY_THREAD = -1
 # Later ones lie on top. The profiler's own time is known for certain, so nothing hides it.
@@ -107,42 +107,16 @@ def _open_on(trace: Trace, thread: int) -> Spans:
 
 def _calls(trace: Trace, chosen: Bool, cause: str) -> HostCauses:
     calls, rows = trace.calls, np.flatnonzero(chosen)
-    return _rows(
-        calls.start_ns[rows],
-        calls.end_ns[rows],
-        cause,
-        thread=calls.thread[rows],
-        call=rows,
-        operator=calls.operator[rows],
-        frame=calls.frame[rows],
-    )
+    return _spans_of(calls, rows, cause, call=rows, operator=calls.operator[rows], frame=calls.frame[rows])
 
 
 def _named_spans(trace: Trace, chosen: tuple[Bool, Bool, Bool], cause: str) -> tuple[HostCauses, ...]:
     operators, annotations, frames = trace.operators, trace.annotations, trace.frames
     of_operators, of_annotations, of_frames = (np.flatnonzero(mask) for mask in chosen)
     return (
-        _rows(
-            operators.start_ns[of_operators],
-            operators.end_ns[of_operators],
-            cause,
-            thread=operators.thread[of_operators],
-            operator=of_operators,
-            frame=operators.frame[of_operators],
-        ),
-        _rows(
-            annotations.start_ns[of_annotations],
-            annotations.end_ns[of_annotations],
-            cause,
-            thread=annotations.thread[of_annotations],
-        ),
-        _rows(
-            frames.start_ns[of_frames],
-            frames.end_ns[of_frames],
-            cause,
-            thread=frames.thread[of_frames],
-            frame=of_frames,
-        ),
+        _spans_of(operators, of_operators, cause, operator=of_operators, frame=operators.frame[of_operators]),
+        _spans_of(annotations, of_annotations, cause),
+        _spans_of(frames, of_frames, cause, frame=of_frames),
     )
 
 
@@ -178,6 +152,11 @@ def _between_steps(trace: Trace) -> HostCauses:
     """Return the time between step marks, in which only the profiler's own step() runs."""
     steps = trace.steps
     return _rows(steps.end_ns[:-1], np.maximum(steps.start_ns[1:], steps.end_ns[:-1]), "profiler")
+
+
+def _spans_of(table: Calls | Operators | Annotations | Frames, rows: Int64, cause: str, **links: Any) -> HostCauses:
+    """Return `rows` of a table as causes, each on the thread that it was recorded on."""
+    return _rows(table.start_ns[rows], table.end_ns[rows], cause, thread=table.thread[rows], **links)
 
 
 def _rows(

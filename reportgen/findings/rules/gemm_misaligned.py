@@ -20,6 +20,7 @@ from reportgen.findings.shape_faults import (
     device_gain,
     device_us,
     misaligned_strides,
+    roof_us,
     step_us_of,
 )
 
@@ -112,7 +113,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
     case, row, rate = context.case, faults[0].row, faults[0].rate
     cost_us = sum(fault.cost_us for fault in faults)
     took_us = sum(device_us(fault.row) for fault in faults)
-    roof_us = sum((fault.row.roof_us or 0.0) * fault.row.working_calls_per_step for fault in faults)
+    at_roof_us = sum(roof_us(fault.row) for fault in faults)
     expected_us = took_us - cost_us
     one = len(faults) == 1
     subject = (
@@ -136,7 +137,7 @@ def _draft(context: Context, faults: list[_Fault]) -> Draft:
         f"{fmt.duration(expected_us)} a step.",
         beware="A checkpoint must be loaded into the padded weight, and the added outputs must never be chosen.",
         confidence="high" if "same step" in rate[1] else "medium",
-        gain=device_gain(case, max(took_us - roof_us, cost_us), cost_us, "pad the odd dimension"),
+        gain=device_gain(case, max(took_us - at_roof_us, cost_us), cost_us, "pad the odd dimension"),
         change=Change(
             kind="scale-operators",
             operators={operator_key(it.row): 1 - it.cost_us / device_us(it.row) for it in faults},

@@ -20,6 +20,7 @@ from reportgen.findings.shape_faults import (
     device_gain,
     device_us,
     misaligned_strides,
+    roof_us,
     step_us_of,
 )
 
@@ -66,7 +67,7 @@ def judge(context: Context) -> Verdict:
 
 def headroom_us(row: Operator) -> float:
     """Return the time per step over that at the roof."""
-    return max(0.0, device_us(row) - (row.roof_us or 0.0) * row.working_calls_per_step)
+    return max(0.0, device_us(row) - roof_us(row))
 
 
 def _explained(row: Operator) -> bool:
@@ -86,7 +87,7 @@ def _draft(context: Context, low: list[Operator]) -> Draft:
         evidence=tuple(
             Evidence(
                 text=f"{described(row)}: {fmt.duration(device_us(row))} a step, "
-                f"{fmt.duration((row.roof_us or 0.0) * row.working_calls_per_step)} at the roof",
+                f"{fmt.duration(roof_us(row))} at the roof",
                 value=device_us(row),
                 unit="us",
             )

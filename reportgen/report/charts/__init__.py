@@ -1,6 +1,6 @@
 """The charts of a report, drawn once and used in every document.
 
-Importing this package loads matplotlib (a third of a second): import it in the function that draws. Each function
+Importing this package loads matplotlib (a fifth of a second): import it in the function that draws. Each function
 returns None where the cases hold nothing to draw. Wherever a chart shows a figure, `Chart.alt` names it.
 """
 

@@ -15,7 +15,7 @@ from reportgen.report.charts.model import Caption
 from reportgen.report.charts.scale import Scale, draw_bottom_axis, draw_left_axis, left_axis_width
 from reportgen.report.charts.text import drawable, fit
 from reportgen.report.memory_levels import Levels, levels_of
-from reportgen.report.wording import pass_of_curve
+from reportgen.report.wording import pass_of_curve, step_of_curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,9 +266,8 @@ def _caption(case: CaseAnalysis, sheet: _Sheet, memory: Memory) -> Caption:
 
 def _which(curve: MemoryCurve) -> str:
     """Say which of the recorded steps is drawn, where there are several."""
-    if curve.ordinal is None or curve.num_steps < 2:
-        return ""
-    return f" It is step {curve.ordinal} of {curve.num_steps}{', which settles' if curve.ordinal == 1 else ''}."
+    step = step_of_curve(curve)
+    return f" It is {step}{', which settles' if curve.ordinal == 1 else ''}." if step else ""
 
 
 def _other_pass(sheet: _Sheet, memory: Memory) -> str:

@@ -7,7 +7,6 @@ import dataclasses
 import msgspec
 
 from reportgen.report.charts.model import Chart
-from reportgen.report.collection import no_collection
 from reportgen.report.model import Report
 from reportgen.report.view import cases
 from reportgen.report.view.fixes import case_of, fix_name
@@ -30,10 +29,9 @@ class Drawings:
     fixes: dict[str, Chart] = dataclasses.field(default_factory=dict)
 
 
-@no_collection()
 def draw(report: Report) -> Drawings:
     """Draw every chart that the report's numbers allow."""
-    from reportgen.report import charts  # loads matplotlib: a third of a second
+    from reportgen.report import charts  # loads matplotlib: a fifth of a second
 
     # Names are cut as the tables cut them: a caption has no more room than a cell.
     drawn = [msgspec.structs.replace(case, name=cases.label(case)) for case in report.cases]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen import formatting as fmt
+from reportgen.findings.rules.low_roofline import headroom_us
+from reportgen.findings.shape_faults import WORTHWHILE_SHARE
 from reportgen.report.view import cases
 
 if TYPE_CHECKING:
     from reportgen.analysis.model import BudgetPart, CaseAnalysis, Operator
     from reportgen.report.model import Report
 
-# Under this share of the step nothing is worth a change: the rules' own threshold.
-_LITTLE = 0.03
 _MOST_NAMED = 2
 # Parts of the budget that a program can do without, what they are called, and the rules that speak of them.
 _SPARED: dict[BudgetPart, tuple[str, frozenset[str]]] = {
@@ -39,7 +39,7 @@ def _of_case(report: Report, case: CaseAnalysis) -> str | None:
     for part in case.budget.parts:
         if part.name in _SPARED and not _SPARED[part.name][1] & told:
             most_us[_SPARED[part.name][0]] = max(part.us_per_step, part.high_us or 0.0)
-    small = {name: us for name, us in most_us.items() if us < _LITTLE * step_us}
+    small = {name: us for name, us in most_us.items() if us < WORTHWHILE_SHARE * step_us}
     costing = sorted(((us, name) for name, us in small.items() if us > 0), reverse=True)
     given = [f"{fmt.duration(us)} in {name}" for us, name in costing]
     if operator := _next_operator(case, step_us):
@@ -56,12 +56,8 @@ def _of_case(report: Report, case: CaseAnalysis) -> str | None:
 
 def _next_operator(case: CaseAnalysis, step_us: float) -> tuple[Operator, float] | None:
     """Return the operator with the most to gain at its roof among those under the threshold of a finding."""
-    rows = [
-        (row.device_us_per_step - row.roof_us * row.working_calls_per_step, row)
-        for row in case.operators.items
-        if row.device_us_per_step and row.roof_us
-    ]
-    little = [pair for pair in rows if 0 < pair[0] < _LITTLE * step_us]
+    rows = [(headroom_us(row), row) for row in case.operators.items if row.device_us_per_step and row.roof_us]
+    little = [pair for pair in rows if 0 < pair[0] < WORTHWHILE_SHARE * step_us]
     if not little:
         return None
     us, row = max(little, key=lambda pair: pair[0])

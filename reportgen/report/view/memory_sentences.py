@@ -71,9 +71,9 @@ def _peak(memory: Memory) -> str:
 def _step_of(memory: Memory) -> str:
     """Name the step that the curve is of, among those that were recorded beside it."""
     curve = memory.curve
-    if curve is None or curve.ordinal is None or curve.num_steps < 2:
+    if curve is None or (step := wording.step_of_curve(curve)) is None:
         return "the step"
-    return f"step {curve.ordinal} of {curve.num_steps}{' (it settles)' if curve.ordinal == 1 else ''}"
+    return f"{step} (it settles)" if curve.ordinal == 1 else step
 
 
 def _makes_peak(memory: Memory) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis, StepRow
+from reportgen.analysis.model import CaseAnalysis, StepRow, told_step
 from reportgen.report import wording
 from reportgen.report.model import Report
 from reportgen.report.view import cases, tables, waits
@@ -104,7 +104,7 @@ def steps_table(case: CaseAnalysis, num_cases: int) -> Table | None:
     rows = tuple(
         Row(
             cells=(
-                Cell(text=str(row.index if row.ordinal is None else row.ordinal)),
+                Cell(text=str(told_step(row.index, row.ordinal))),
                 interval[i]
                 if row.interval_us is not None
                 else Cell(text="settling" if row.settling else "not recorded", muted=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reportgen import formatting as fmt
-from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync, WaitPlace
+from reportgen.analysis.model import CaseAnalysis, Gap, Source, Sync, WaitPlace, told_step
 from reportgen.analysis.waiting.latency import LOW_QUANTILE
 from reportgen.report import wording
 from reportgen.report.model import Report
@@ -61,7 +61,7 @@ def _gaps_caption(case: CaseAnalysis, num_shown: int) -> str:
 
 def _gap_cells(gap: Gap, medium: Medium) -> tuple[Cell, ...]:
     return (
-        Cell(text=str(gap.step if gap.ordinal is None else gap.ordinal)),
+        Cell(text=str(told_step(gap.step, gap.ordinal))),
         Cell(text=wording.part_label(gap.cause), part=gap.cause),
         tables.name(gap.operator.removeprefix("aten::") if gap.operator else None, 30 if medium.is_print else 80),
         source_cell(gap.source, 34 if medium.is_print else 80),
